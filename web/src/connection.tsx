@@ -2,19 +2,19 @@
 
 import { useMemo } from "preact/hooks";
 import { endpoint, mainTransfer, protocol } from "./analysis";
-import type { Asker } from "./asker";
 import type { Content } from "./document";
 import { Exchanges, NamedRequests, TransferList } from "./exchanges";
 import { Directions, Facts } from "./facts";
 import { FindingCard } from "./finding";
 import { bytes, count, rate, thousands, time } from "./format";
 import { frameTime } from "./frames";
-import type { Go, State } from "./hash";
 import { Cause } from "./help";
 import type { Connection, Frame, Transfer } from "./model";
 import { NoteList, type Notes } from "./notes";
+import type { QueryClient } from "./query-client";
 import { Rounds } from "./rounds";
 import { Tracks } from "./tracks";
+import type { Go, State } from "./url-state";
 import { Waterfall } from "./waterfall";
 import { problemOf, verdictOf } from "./words";
 
@@ -24,16 +24,16 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
   notes: Notes;
 }
 
-export function ConnectionView({ content, connection, view, go, help, asker, notes }: Props) {
+export function ConnectionView({ content, connection, view, go, help, queryClient, notes }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
   // Made once for each transfer: a zoom, which is in the address and so comes through here, changes
   // nothing of it.
-  const [above, beside] = useMemo(() => {
+  const [head, reasons] = useMemo(() => {
     const show = (list: Frame[]) => {
       const zoom = zoomTo(connection, list);
       if (zoom) go({ zoom });
@@ -44,10 +44,10 @@ export function ConnectionView({ content, connection, view, go, help, asker, not
   }, [content, connection, transfer, index, go, help]);
   return (
     <main class="connection">
-      {above}
+      {head}
       <div class="split">
         <div class="reasons">
-          {beside}
+          {reasons}
           <NoteList notes={notes} connection={connection} zoom={view.zoom} go={go} />
         </div>
         <Tracks
@@ -56,7 +56,7 @@ export function ConnectionView({ content, connection, view, go, help, asker, not
           transfer={transfer ?? null}
           view={view}
           go={go}
-          asker={asker}
+          queryClient={queryClient}
         />
       </div>
     </main>

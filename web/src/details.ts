@@ -1,16 +1,16 @@
 // All of a connection: out of the document, or asked of the server.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Asker } from "./asker";
 import type { Content } from "./document";
 import type { Connection } from "./model";
+import type { QueryClient } from "./query-client";
 import { connectionOf, type WordSheet } from "./words";
 
 /** The connection, `null` while it is asked for, or why there is none. */
 export function useConnection(
   content: Content | null,
   id: number | null,
-  asker: Asker | null,
+  queryClient: QueryClient | null,
 ): Connection | string | null {
   const held = content?.analysis.connections.find((one) => one.id === id) ?? null;
   const [loaded, setLoaded] = useState<{ content: Content; id: number; found: Connection | string } | null>(null);
@@ -18,13 +18,13 @@ export function useConnection(
     if (content === null || id === null || held) return;
     let wanted = true;
     const store = (found: Connection | string) => wanted && setLoaded({ content, id, found });
-    if (!asker) {
+    if (!queryClient) {
       store(
         "This report tells of the connections in full that lost most time: `whyslow view` of the capture shows all.",
       );
       return;
     }
-    asker
+    queryClient
       .ask(`connection?c=${id}`)
       .then(async (answer) =>
         store(
@@ -37,6 +37,6 @@ export function useConnection(
     return () => {
       wanted = false;
     };
-  }, [content, id, held, asker]);
+  }, [content, id, held, queryClient]);
   return held ?? (loaded?.content === content && loaded.id === id ? loaded.found : null);
 }

@@ -4,10 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Content } from "./document";
 import { count, rate, roundBytes, time } from "./format";
-import type { Go } from "./hash";
 import { Cause, Term } from "./help";
 import type { Connection, Exchange, Request, Transfer } from "./model";
 import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
+import type { Go } from "./url-state";
 
 interface Props {
   connection: Connection;

@@ -10,7 +10,7 @@ export type Group = (typeof GROUPS)[number];
 
 export interface LimitInfo {
   name: string;
-  /** The second sign beside the colour. */
+  /** The second sign next to the colour. */
   letter: string;
   group: Group;
   /** In plain words. */
@@ -23,7 +23,7 @@ const LIMITS = table satisfies Record<Limit, Omit<LimitInfo, "group"> & { group:
 /** How many limits of a group have patterns of their own. */
 const PATTERNS = 4;
 
-/** Which of its group a limit is: each has a pattern of its own beside the group's colour. */
+/** Which of its group a limit is: each has a pattern of its own next to the group's colour. */
 const PLACES = new Map<string, number>();
 const seen = new Map<string, number>();
 for (const [limit, { group }] of Object.entries(LIMITS)) {

@@ -3,27 +3,27 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { endpoint } from "./analysis";
-import type { Asker } from "./asker";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { count, roundBytes, thousands } from "./format";
-import type { Go, State } from "./hash";
 import { GROUPS, type Group } from "./limits";
 import { Connections, Transfers } from "./lists";
 import { FIELDS, readQuery } from "./query";
+import type { QueryClient } from "./query-client";
 import { type Row, rowsOf } from "./rows";
+import type { Go, State } from "./url-state";
 
 interface Props {
   content: Content;
   view: State;
   go: Go;
   help: (slug: string) => void;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
 }
 
 type Tab = "connections" | "transfers";
 
-export function Listing({ content, view, go, help, asker }: Props) {
+export function Listing({ content, view, go, help, queryClient }: Props) {
   const [chosen, setChosen] = useState<Spot[]>([]);
   const [tab, setTab] = useState<Tab>("connections");
   const toggle = (spot: Spot) =>
@@ -59,7 +59,7 @@ export function Listing({ content, view, go, help, asker }: Props) {
         query={query}
         go={go}
         help={help}
-        pick={asker ? { chosen, toggle } : undefined}
+        pick={queryClient ? { chosen, toggle } : undefined}
       />
       {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
     </section>

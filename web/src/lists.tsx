@@ -5,13 +5,13 @@ import { endpoint } from "./analysis";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
-import type { Go } from "./hash";
 import { Cause } from "./help";
 import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
 import type { Query } from "./query";
 import type { Row } from "./rows";
 import { type Column, Table } from "./table";
+import type { Go } from "./url-state";
 
 interface TransferRow {
   connection: Connection;

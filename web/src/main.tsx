@@ -2,23 +2,23 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type Asker, answerOf } from "./asker";
+import { type CaptureSource, type Reading, Stopped } from "./capture-source";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
 import { useConnection } from "./details";
 import type { Content } from "./document";
-import { WorkerOpener } from "./engine/opener";
+import { embedded, engineBytes } from "./embedded-data";
+import { WorkerSource } from "./engine/capture-source";
 import { visible } from "./format";
-import { format, type Go, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
 import { type Notes, reportWith, useNotes } from "./notes";
-import { type Opener, type Reading, Stopped } from "./opener";
 import { Overview } from "./overview";
+import { answerOf, type QueryClient } from "./query-client";
 import { server } from "./server";
-import { embedded, engineBytes } from "./slots";
+import { format, type Go, parse, START, type State } from "./url-state";
 import "./style.css";
 import { applyTheme, LangSwitch, ThemeSwitch } from "./theme";
-import { save } from "./tracks/take";
+import { save } from "./tracks/export";
 import { type Going, Waiting } from "./waiting";
 import { WatchView } from "./watch";
 import { type Lang, lang } from "./words";
@@ -32,7 +32,7 @@ interface Notice {
 function App() {
   const [content, setContent] = useState<Content | null>(null);
   const [going, setGoing] = useState<Going>({ state: "waiting" });
-  const [opener, setOpener] = useState<Opener | null>(null);
+  const [source, setSource] = useState<CaptureSource | null>(null);
   const [view, setView] = useState<State>(() => parse(location.hash));
   const [help, setHelp] = useState<string | null>(null);
   const [over, setOver] = useState<"open" | "beside" | null>(null);
@@ -92,8 +92,8 @@ function App() {
       const found = await embedded();
       if (found) return show(found, null, false);
       const engine = await engineBytes();
-      const asked = engine ? await WorkerOpener.of(engine) : server;
-      setOpener(asked);
+      const asked = engine ? await WorkerSource.of(engine) : server;
+      setSource(asked);
       const { content, failed } = await asked.begin((reading) => setGoing({ state: "reading", ...reading }));
       if (content) show(content, failed, false);
       else setGoing({ state: "empty" });
@@ -104,8 +104,8 @@ function App() {
   // Of several drops the last counts.
   const turn = useRef(0);
   const take = useCallback(
-    async (files: File[], beside: string | null) => {
-      if (files.length === 0 || opener === null) return;
+    async (files: File[], otherPlace: string | null) => {
+      if (files.length === 0 || source === null) return;
       turn.current += 1;
       const mine = turn.current;
       const isLast = () => turn.current === mine;
@@ -114,8 +114,8 @@ function App() {
         setContent(null);
         setNotice(null);
         setGoing({ state: "reading", name, read: 0, total: null });
-        const told = (reading: Reading) => isLast() && setGoing({ state: "reading", ...reading });
-        const { content, failed } = await opener.open(files, beside, told);
+        const onProgress = (reading: Reading) => isLast() && setGoing({ state: "reading", ...reading });
+        const { content, failed } = await source.open(files, otherPlace, onProgress);
         if (!isLast()) return;
         if (content) show(content, failed, true);
         setGoing({ state: content ? "waiting" : "empty" });
@@ -124,11 +124,11 @@ function App() {
         const why = (error as Error).message;
         setGoing(error instanceof Stopped ? { state: "empty" } : { state: "failed", error: why });
         // What was open before is open still.
-        const before = await opener.current().catch(() => null);
+        const before = await source.current().catch(() => null);
         if (before && isLast()) show(before, why, false);
       }
     },
-    [opener, show],
+    [source, show],
   );
 
   // The transfer of the open captures that a second capture is compared with; empty: the largest.
@@ -140,7 +140,7 @@ function App() {
       : [view.connection, view.transfer].filter(Boolean).join(".");
   const isOpen = content !== null;
   // The page of a watch takes no files.
-  const takes = opener !== null && !content?.watch;
+  const takes = source !== null && !content?.watch;
   useEffect(() => {
     if (!takes) return;
     const side = (event: DragEvent) => (isOpen && event.clientX > innerWidth / 2 ? "beside" : "open");
@@ -162,7 +162,7 @@ function App() {
     };
   }, [takes, take, isOpen, here]);
 
-  const connection = useConnection(content, content?.watch ? null : view.connection, opener);
+  const connection = useConnection(content, content?.watch ? null : view.connection, source);
   const notes = useNotes(content);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
@@ -231,8 +231,8 @@ function App() {
             />
           </>
         )}
-        {takes && isOpen && <SaveJson asker={opener} failed={setNotice} />}
-        {isOpen && !content.watch && <SaveReport {...{ notes, asker: opener, failed: setNotice }} />}
+        {takes && isOpen && <SaveJson queryClient={source} failed={setNotice} />}
+        {isOpen && !content.watch && <SaveReport {...{ notes, queryClient: source, failed: setNotice }} />}
         <LangSwitch />
         <ThemeSwitch />
       </header>
@@ -250,13 +250,13 @@ function App() {
         <Waiting
           going={going}
           pick={() => picker.current?.click()}
-          opener={opener}
+          source={source}
           take={(files) => void take(files, null)}
         />
       ) : content.watch ? (
         <WatchView content={content} view={view} go={go} help={setHelp} notes={notes} />
       ) : view.compare ? (
-        <CompareView content={content} spots={view.compare} go={go} asker={opener} />
+        <CompareView content={content} spots={view.compare} go={go} queryClient={source} />
       ) : typeof connection === "string" ? (
         <Elsewhere why={connection} go={go} />
       ) : view.connection !== null && !connection ? (
@@ -269,15 +269,15 @@ function App() {
           view={view}
           go={go}
           help={setHelp}
-          asker={opener}
+          queryClient={source}
           notes={notes}
         />
       ) : (
-        <Overview content={content} view={view} go={go} help={setHelp} asker={opener} notes={notes} />
+        <Overview content={content} view={view} go={go} help={setHelp} queryClient={source} notes={notes} />
       )}
       <footer class="bottom">
         <span>whyslow {content?.version}</span>
-        {isOpen && opener?.cost && <span>{opener.cost()}</span>}
+        {isOpen && source?.cost && <span>{source.cost()}</span>}
         <span>Nothing leaves this machine: this page loads nothing and sends nothing.</span>
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
@@ -286,9 +286,9 @@ function App() {
 }
 
 /** All that was found, for programs. */
-function SaveJson({ asker, failed }: { asker: Asker; failed: (notice: Notice) => void }) {
+function SaveJson({ queryClient, failed }: { queryClient: QueryClient; failed: (notice: Notice) => void }) {
   const keep = () =>
-    answerOf(asker, "analysis")
+    answerOf(queryClient, "analysis")
       .then(async (answer) => save("whyslow.json", await answer.blob()))
       .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
   return (
@@ -299,11 +299,19 @@ function SaveJson({ asker, failed }: { asker: Asker; failed: (notice: Notice) =>
 }
 
 /** The page as one file, with the notes in it. */
-function SaveReport({ notes, asker, failed }: { notes: Notes; asker: Asker | null; failed: (notice: Notice) => void }) {
+function SaveReport({
+  notes,
+  queryClient,
+  failed,
+}: {
+  notes: Notes;
+  queryClient: QueryClient | null;
+  failed: (notice: Notice) => void;
+}) {
   const [isBusy, setIsBusy] = useState(false);
   const keep = async () => {
     setIsBusy(true);
-    await reportWith(notes.list, asker)
+    await reportWith(notes.list, queryClient)
       .then((page) => save("whyslow-report.html", page))
       .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
     setIsBusy(false);

@@ -1,12 +1,12 @@
 // Notes on connections: they stay with the page, and a saved report takes them along.
 
 import { useState } from "preact/hooks";
-import { type Asker, answerOf } from "./asker";
 import type { Content } from "./document";
+import { fillSlot, ownSource } from "./embedded-data";
 import { time } from "./format";
-import type { Go } from "./hash";
 import type { Connection } from "./model";
-import { fillSlot, ownSource } from "./slots";
+import { answerOf, type QueryClient } from "./query-client";
+import type { Go } from "./url-state";
 
 export interface Note {
   connection: number;
@@ -57,8 +57,8 @@ export function useNotes(content: Content | null): Notes {
 }
 
 /** A report in one file, with the notes in it. */
-export async function reportWith(notes: Note[], asker: Asker | null): Promise<Blob> {
-  const source = asker ? await (await answerOf(asker, "report")).text() : ownSource();
+export async function reportWith(notes: Note[], queryClient: QueryClient | null): Promise<Blob> {
+  const source = queryClient ? await (await answerOf(queryClient, "report")).text() : ownSource();
   const page = fillSlot(source, SLOT, notes.length > 0 ? encode(JSON.stringify(notes)) : "");
   return new Blob([page], { type: "text/html" });
 }

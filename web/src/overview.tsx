@@ -2,17 +2,17 @@
 
 import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
-import type { Asker } from "./asker";
 import type { Content } from "./document";
 import { Command, commandOf, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
-import type { Go, State } from "./hash";
 import { Cause } from "./help";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
 import { NoteList, type Notes } from "./notes";
 import { ProofView } from "./proof";
+import type { QueryClient } from "./query-client";
 import { Requests } from "./requests";
+import type { Go, State } from "./url-state";
 import { Waterfall } from "./waterfall";
 import { lang, pairOf, problemOf, wordsOf } from "./words";
 
@@ -21,14 +21,14 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
   notes: Notes;
 }
 
 /** Causes that are named at first. */
 const FEW_CAUSES = 5;
 
-export function Overview({ content, view, go, help, asker, notes }: Props) {
+export function Overview({ content, view, go, help, queryClient, notes }: Props) {
   const { analysis } = content;
   const only = content.connections_total === 1 ? mainConnection(content) : undefined;
   return (
@@ -38,7 +38,9 @@ export function Overview({ content, view, go, help, asker, notes }: Props) {
       {content.probe && <Requests probe={content.probe} go={go} />}
       {only && <OnlyTransfer connection={only} go={go} />}
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
-      {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} asker={asker} />}
+      {analysis.connections.length > 0 && (
+        <Listing content={content} view={view} go={go} help={help} queryClient={queryClient} />
+      )}
       <NoteList notes={notes} go={go} />
       <Across content={content} help={help} />
       <section class="captures" aria-label="Captures">
@@ -50,10 +52,10 @@ export function Overview({ content, view, go, help, asker, notes }: Props) {
   );
 }
 
-/** The connection whose findings are told: of those that two captures hold, the better one. */
+/** The connection whose findings are shown: of those that two captures hold, the better one. */
 function mainConnection({ analysis }: Content): Connection | undefined {
-  const told = analysis.pairs?.[0]?.told;
-  return analysis.connections.find((one) => one.id === told) ?? analysis.connections[0];
+  const explained = analysis.pairs?.[0]?.told;
+  return analysis.connections.find((one) => one.id === explained) ?? analysis.connections[0];
 }
 
 /** What concerns several connections, or both ends of one. */

@@ -92,12 +92,12 @@ function readTerm(term: string): Test | string {
       return value !== null && compare(value, Number(number) * scale);
     };
   }
-  const told = TEXTS[field];
-  if (told && (way === ":" || way === "=")) {
+  const textOf = TEXTS[field];
+  if (textOf && (way === ":" || way === "=")) {
     const sought = field === "port" ? ` ${wanted} ` : wanted;
-    return (row) => wanted === "" || told(row).toLowerCase().includes(sought);
+    return (row) => wanted === "" || textOf(row).toLowerCase().includes(sought);
   }
-  if (told) return `${field} is text: ${field}:${wanted || "…"}`;
+  if (textOf) return `${field} is text: ${field}:${wanted || "…"}`;
   // An address has a colon too: `localhost:443`, `fe80:…`.
   const isAddress = way === ":" && (/^\d*$/.test(wanted) || /^[\da-f:.%]+$/.test(term));
   if (field !== "" && !isAddress) return `unknown field “${field}”: ${FIELDS.join(", ")}`;

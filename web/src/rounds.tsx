@@ -3,11 +3,11 @@
 import { useMemo } from "preact/hooks";
 import { range } from "./analysis";
 import { count, thousands, time } from "./format";
-import type { Go } from "./hash";
 import { Term } from "./help";
 import { limitInfo } from "./limits";
 import type { Transfer } from "./model";
 import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
+import type { Go } from "./url-state";
 
 const HEADS: ColumnHead[] = [
   "round",

@@ -1,9 +1,9 @@
 // Captures that the local server opens.
 
-import { answerOf, localServer } from "./asker";
+import type { CaptureSource, Opened, Reading } from "./capture-source";
 import { type Content, worded } from "./document";
 import { visible } from "./format";
-import type { Opened, Opener, Reading } from "./opener";
+import { answerOf, localServer } from "./query-client";
 import { asContent, isOfWatch, type WatchContent } from "./watch/content";
 
 /** How an opening stands, as the server tells. */
@@ -43,7 +43,7 @@ async function follow(after: number, told: (reading: Reading) => void): Promise<
   }
 }
 
-export const server: Opener = {
+export const server: CaptureSource = {
   ...localServer,
   samples: [],
   begin: (told) => follow(0, told),

@@ -1,7 +1,7 @@
 // The page while nothing is open: where to drop a capture, how far it is read, why it is not.
 
+import type { CaptureSource, Sample } from "./capture-source";
 import { roundBytes } from "./format";
-import type { Opener, Sample } from "./opener";
 
 export type Going =
   | { state: "waiting" }
@@ -12,11 +12,11 @@ export type Going =
 interface Props {
   going: Going;
   pick: () => void;
-  opener: Opener | null;
+  source: CaptureSource | null;
   take: (files: File[]) => void;
 }
 
-export function Waiting({ going, pick, opener, take }: Props) {
+export function Waiting({ going, pick, source, take }: Props) {
   switch (going.state) {
     case "waiting":
       return <main class="waiting" aria-busy="true" />;
@@ -30,9 +30,9 @@ export function Waiting({ going, pick, opener, take }: Props) {
             </span>
             <span>It stays on this machine.</span>
           </button>
-          {opener && opener.samples.length > 0 && (
+          {source && source.samples.length > 0 && (
             <>
-              <Samples samples={opener.samples} take={take} />
+              <Samples samples={source.samples} take={take} />
               <p>
                 <a href="index.html">Documentation</a>: what it finds, a case for each cause, how it is installed
               </p>
@@ -52,8 +52,8 @@ export function Waiting({ going, pick, opener, take }: Props) {
             {roundBytes(read)}
             {total ? ` of ${roundBytes(total)}` : ""}
           </p>
-          {opener?.stop && (
-            <button type="button" onClick={() => opener.stop?.()}>
+          {source?.stop && (
+            <button type="button" onClick={() => source.stop?.()}>
               Stop
             </button>
           )}

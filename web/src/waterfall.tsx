@@ -30,8 +30,8 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
       {[...rows].map(([limit, list]) => {
         const info = limitInfo(limit);
         // The sums of the analysis; its list of spans may be cut.
-        const told = [...transfer.before, ...transfer.limits].filter((one) => one.limit === limit);
-        const seconds = told.reduce((sum, one) => sum + one.seconds, 0);
+        const spans = [...transfer.before, ...transfer.limits].filter((one) => one.limit === limit);
+        const seconds = spans.reduce((sum, one) => sum + one.seconds, 0);
         const zoom = (): [number, number] => {
           const [first, last] = [list[0], list[list.length - 1]];
           return first && last ? [first.start_s, last.start_s + last.seconds] : [start, start + whole];

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::feed::InputReader;
-use crate::first::FirstRead;
+use crate::file_snapshot::FileSnapshot;
 use crate::share_packets::ShareFiles;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedOfSet;
@@ -19,7 +19,7 @@ use whyslow_core::pair::{
 /// A set of captures, as read the first time.
 pub(crate) struct ReadSet {
     /// Its files in the order of reading; `None` if one of them was a pipe.
-    pub(crate) files: Option<Vec<FirstRead>>,
+    pub(crate) files: Option<Vec<FileSnapshot>>,
     /// The same where each capture is in several files, by shares of the connections.
     pub(crate) shares: Vec<ShareFiles>,
     /// Its connections.

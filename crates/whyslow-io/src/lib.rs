@@ -7,13 +7,13 @@
 //! input's size: nothing is read whole, and a compressed input that swells without end only takes
 //! as long.
 //!
-//! Several inputs are put in order first (`set`). Files that follow each other in time are one
-//! capture in parts: they go through one pool of explainers in time order, whatever their order on
-//! the command line, so a connection that crosses from one file to the next stays whole. Captures
-//! that overlap in time, or that hold the same packets, were taken at two places: each has a pool
-//! of its own, and the results are joined (`join`). Connections that two of them hold are then
-//! compared packet by packet, in a second pass over the files (`compare_sets`). A second pass that
-//! finds less than the first is an error (`first`).
+//! Several inputs are put in order first (`capture_group`). Files that follow each other in time
+//! are one capture in parts: they go through one pool of explainers in time order, whatever their
+//! order on the command line, so a connection that crosses from one file to the next stays whole.
+//! Captures that overlap in time, or that hold the same packets, were taken at two places: each has
+//! a pool of its own, and the results are joined (`join`). Connections that two of them hold are
+//! then compared packet by packet, in a second pass over the files (`compare_sets`). A second pass
+//! that finds less than the first is an error (`file_snapshot`).
 //!
 //! [`scan`] makes a capture a condensed one, anywhere; [`stitch`] explains such together, as if the
 //! captures themselves were there.
@@ -26,22 +26,22 @@
 #![cfg_attr(target_family = "wasm", allow(dead_code))]
 
 mod broadcast;
+mod capture_group;
 mod compare_sets;
 mod error;
-mod every_packet;
 mod feed;
-mod first;
+mod file_snapshot;
 mod hash_seed;
 mod input;
 mod join;
 mod key_log;
 mod object;
 mod options;
+mod packet_export;
 mod reading;
 #[cfg(not(target_family = "wasm"))]
 mod scan;
 mod scratch;
-mod set;
 mod shard_exchange;
 mod share_packets;
 #[cfg(not(target_family = "wasm"))]
@@ -55,12 +55,12 @@ mod unlisted;
 mod worker_pool;
 
 pub use error::Error;
-pub use every_packet::EveryPacket;
 pub use hash_seed::{hash_seed, set_hash_seed};
 pub use input::{Input, Progress, is_url};
 pub use key_log::{key_log_of, read_key_log};
 pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
+pub use packet_export::PacketExport;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, follow_until, pick};
 #[cfg(not(target_family = "wasm"))]
 pub use scan::{ScanError, Scanned, scan, scan_into, scan_shares, unread};
@@ -72,11 +72,11 @@ pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;
 pub use unlisted::{EveryConnection, UnlistedConnections};
 
+use capture_group::{RotationSet, WaitingInput};
 use compare_sets::ReadSet;
 use feed::InputReader;
-use first::FirstRead;
+use file_snapshot::FileSnapshot;
 use reading::GroupRead;
-use set::{RotationSet, WaitingInput};
 use share_packets::ShareFiles;
 use source::Source;
 use whyslow_core::analysis::Analysis;
@@ -109,7 +109,7 @@ pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)
 /// # Errors
 /// When it cannot be opened or read, is empty, or is not a capture.
 pub fn check(input: &Input) -> Result<(), Error> {
-    set::check(input)
+    capture_group::check(input)
 }
 
 /// As [`explain`], with these options.
@@ -203,7 +203,7 @@ fn read_one(pools: &Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_
     if pool.share() != pools.share {
         return Err(Error::share(input.name(), pool.share()));
     }
-    let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
+    let files = capture_group::is_file(input).then(|| vec![FileSnapshot::new(input.clone(), &source, &summary)]);
     drop(source);
     let PoolFindings { analysis, fingerprints, unlisted } = pool.finish(stop)?;
     let set = ReadSet { files, shares: Vec::new(), fingerprints, captures: 0, connections: 0, unlisted };
@@ -215,7 +215,7 @@ struct OpenSet {
     set: RotationSet,
     pool: WorkerPool,
     /// None for a pipe.
-    files: Vec<Option<FirstRead>>,
+    files: Vec<Option<FileSnapshot>>,
 }
 
 /// Reads inputs to the end; those that continue each other are a set.
@@ -231,7 +231,7 @@ fn read_sets(pools: &Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReade
             stop.has_cut();
             break;
         }
-        let continued = set::continued(open.iter().map(|open| &open.set), &part.opening);
+        let continued = capture_group::continued(open.iter().map(|open| &open.set), &part.opening);
         let OpenSet { set, pool, files } = match continued.and_then(|place| open.get_mut(place)) {
             Some(open) => open,
             None => {
@@ -243,7 +243,7 @@ fn read_sets(pools: &Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReade
         let file = source.file();
         let mut source = source.open(stop)?;
         let summary = feed.run(&mut source, pool)?;
-        files.push(file.map(|input| FirstRead::new(input, &source, &summary)));
+        files.push(file.map(|input| FileSnapshot::new(input, &source, &summary)));
         set.add(opening, &summary);
     }
     Ok(open)
@@ -260,7 +260,7 @@ fn finish_sets(open: Vec<OpenSet>, stop: &Stop, feed: &mut InputReader<'_>) -> R
 struct FoundSet {
     found: PoolFindings,
     /// `None` if one of them was a pipe.
-    files: Option<Vec<FirstRead>>,
+    files: Option<Vec<FileSnapshot>>,
     /// The files of each capture, where they are one for each share of the connections.
     shares: Vec<ShareFiles>,
 }

@@ -1,13 +1,13 @@
 //! [`Reading`]: what was read, and where each connection's packets are, so that they can be read
 //! once more.
 
+use crate::capture_group;
 use crate::compare_sets::ReadSet;
 use crate::error::Error;
 use crate::feed::InputReader;
-use crate::first::FirstRead;
+use crate::file_snapshot::FileSnapshot;
 use crate::input::{Input, Progress};
 use crate::join;
-use crate::set;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedConnections;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(crate) struct GroupRead {
 #[derive(Clone, Debug)]
 pub(crate) struct FileSet {
     /// In the order of time; `None` if one of them was a pipe.
-    pub(crate) files: Option<Vec<FirstRead>>,
+    pub(crate) files: Option<Vec<FileSnapshot>>,
     /// Their places among all captures.
     pub(crate) captures: Range<usize>,
     /// The place of the first among all captures; `None` if there is only one.
@@ -47,15 +47,15 @@ pub(crate) struct FileSet {
 
 impl FileSet {
     /// The files, where they can be read again.
-    pub(crate) fn readable(&self) -> Option<&[FirstRead]> {
-        self.files.as_deref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))
+    pub(crate) fn readable(&self) -> Option<&[FileSnapshot]> {
+        self.files.as_deref().filter(|files| files.iter().all(|file| capture_group::is_file(&file.input)))
     }
 }
 
 /// The files that hold one connection's packets.
 #[derive(Clone, Debug)]
 pub struct PacketSource {
-    files: Vec<FirstRead>,
+    files: Vec<FileSnapshot>,
     /// The place of the first file among all captures; `None` if there is only one.
     first: Option<u16>,
     wanted: WantedConnection,
@@ -66,7 +66,7 @@ pub struct PacketSource {
 impl PacketSource {
     /// In an input that holds this connection and was explained alone.
     pub fn alone(input: &Input, connection: &Connection) -> Self {
-        let files = vec![FirstRead::unknown(input.clone())];
+        let files = vec![FileSnapshot::unknown(input.clone())];
         Self { files, first: None, wanted: WantedConnection::new(connection), segments: segments(connection) }
     }
 
@@ -87,7 +87,7 @@ impl PacketSource {
 
     /// Checks, without reading, that the files are still there.
     fn is_there(&self) -> Result<(), Error> {
-        self.files.iter().try_for_each(FirstRead::is_there)
+        self.files.iter().try_for_each(FileSnapshot::is_there)
     }
 }
 
@@ -160,7 +160,7 @@ impl Reading {
 
 /// Files that were read.
 #[derive(Clone, Debug)]
-pub struct FilesRead(Vec<FirstRead>);
+pub struct FilesRead(Vec<FileSnapshot>);
 
 impl FilesRead {
     /// Checks that they are still there, and no shorter.
@@ -168,7 +168,7 @@ impl FilesRead {
     /// # Errors
     /// When one is gone, or shorter than it was.
     pub fn are_there(&self) -> Result<(), Error> {
-        self.0.iter().try_for_each(FirstRead::is_there)
+        self.0.iter().try_for_each(FileSnapshot::is_there)
     }
 }
 
@@ -227,7 +227,7 @@ pub fn follow_until(
 }
 
 /// The number of late verdicts, and what each file held this time.
-type ReadAgain<'a> = (u64, Vec<(&'a FirstRead, Summary)>);
+type ReadAgain<'a> = (u64, Vec<(&'a FileSnapshot, Summary)>);
 
 fn read_again<'a>(
     places: &[&'a PacketSource],

@@ -1,10 +1,10 @@
 //! [`scan`]: a capture becomes a condensed one, which gives the same analysis.
 
+use crate::capture_group::WaitingInput;
 use crate::error::Error;
 use crate::feed::InputReader;
 use crate::hash_seed::hash_seed;
 use crate::input::{Input, Progress};
-use crate::set::WaitingInput;
 use crate::stop::Stop;
 use std::io::{self, Write};
 use whyslow_core::capture::{CaptureOrigin, Problem, Summary};

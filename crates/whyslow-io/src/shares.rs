@@ -7,14 +7,14 @@
 //! that are not listed where each is wanted, and where there are several sets their packets, as
 //! connections that two of them hold are read twice.
 
+use crate::capture_group::WaitingInput;
 use crate::error::Error;
 use crate::feed::InputReader;
-use crate::first::FirstRead;
+use crate::file_snapshot::FileSnapshot;
 use crate::input::{Input, Progress};
 use crate::options::ExplainOptions;
 use crate::reading::Reading;
 use crate::scratch::Scratch;
-use crate::set::WaitingInput;
 use crate::share_packets::ShareFiles;
 use crate::stitch::{RowFiles, Sorted, lost_capture, sorted};
 use crate::stop::Stop;
@@ -119,7 +119,7 @@ fn send_set(set: OpenSet, is_apart: bool, out: &mut Sender<'_>) -> Result<(), Er
         }
     }
     out.value(&None::<Unlisted>).map_err(unsent)?;
-    let files: Vec<FirstRead> = if is_apart { files.into_iter().flatten().collect() } else { Vec::new() };
+    let files: Vec<FileSnapshot> = if is_apart { files.into_iter().flatten().collect() } else { Vec::new() };
     out.value(&(files.len() as u64)).map_err(unsent)?;
     for file in files {
         if let Input::Path(path) = &file.input {

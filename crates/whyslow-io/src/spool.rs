@@ -4,9 +4,9 @@
 //! capture ends there.
 
 use crate::Scratch;
+use crate::capture_group;
 use crate::error::Error;
 use crate::input::{Input, Progress};
-use crate::set;
 use crate::source::{BLOCK, Pipe, stdin};
 use crate::stop::Stop;
 use std::fs::File;
@@ -51,7 +51,7 @@ impl Spool {
         let mut spool = Self::default();
         for input in inputs {
             let file = match input {
-                input if set::is_file(input) || is_missing(input) => None,
+                input if capture_group::is_file(input) || is_missing(input) => None,
                 Input::Object(_) => None,
                 Input::Stdin => Some(stdin()),
                 Input::Path(path) => Some(File::open(path)),

@@ -4,14 +4,14 @@ use crate::body::SendBody;
 use crate::dial::{self, Attempt, Outcome};
 use crate::exchange::Tls;
 use crate::failure::{Failure, Phase};
+use crate::instrumented_stream::{Below, InstrumentedStream, SharedProgress};
 use crate::options::Options;
 use crate::resolve::resolve;
+use crate::response_detector::{LONGEST_HEAD, ResponseDetector};
 use crate::sampler::Sampler;
-use crate::spot::{LONGEST_HEAD, Spotter};
 use crate::target::Target;
+use crate::timed_socket::{SharedLedger, TimedSocket};
 use crate::tls::{self, Trust};
-use crate::watched::{Below, SharedProgress, Watched};
-use crate::wire::{SharedLedger, Wire};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::client::conn::{http1, http2};
@@ -83,7 +83,7 @@ impl Connection {
         let stream = dialled.stream.ok_or_else(|| not_connected(next, &opening.attempts, options.connect_timeout))?;
         opening.connect = Some(began.elapsed());
         let about = About::of(&stream, options)?;
-        let mut wire = Wire::new(stream);
+        let mut wire = TimedSocket::new(stream);
         let ledger = wire.ledger();
         if let Some(proxy) = proxy.as_ref().filter(|_| target.tls) {
             *phase = Phase::Proxy;
@@ -102,8 +102,8 @@ impl Connection {
         };
         let is_http2 =
             tls.as_ref().is_some_and(|tls| tls.protocol.as_deref() == Some("h2")) || options.http2_at_once(target);
-        let seen = SharedProgress::new(if is_http2 { Spotter::http2() } else { Spotter::http1() });
-        let io = TokioIo::new(Watched::new(below, ledger.clone(), seen.clone()));
+        let seen = SharedProgress::new(if is_http2 { ResponseDetector::http2() } else { ResponseDetector::http1() });
+        let io = TokioIo::new(InstrumentedStream::new(below, ledger.clone(), seen.clone()));
         let sender = speak(io, is_http2).await?;
         let About { local, remote, sampler, congestion_control } = about;
         let target = target.clone();
@@ -127,7 +127,7 @@ impl Connection {
 }
 
 /// Begins HTTP.
-async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> {
+async fn speak(io: TokioIo<InstrumentedStream>, is_http2: bool) -> Result<Sender, Failure> {
     let failed = |error: hyper::Error| Failure::new(Phase::Send, format!("HTTP does not begin: {error}"));
     Ok(if is_http2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -173,7 +173,7 @@ impl About {
 }
 
 /// Asks a proxy for a way to the target (RFC 9110 section 9.3.6).
-async fn tunnel(wire: &mut Wire, proxy: &Target, target: &Target) -> Result<(), Failure> {
+async fn tunnel(wire: &mut TimedSocket, proxy: &Target, target: &Target) -> Result<(), Failure> {
     let there = target.host_and_port();
     let failed = |what: String| {
         Failure::new(Phase::Proxy, format!("{}: {what}", proxy.host_and_port()))
@@ -204,7 +204,11 @@ pub(crate) fn credentials(target: &Target) -> Option<String> {
     Some(format!("Basic {}", STANDARD.encode(user)))
 }
 
-async fn secure(mut wire: Wire, target: &Target, options: &Options) -> Result<(TlsStream<Wire>, Tls), Failure> {
+async fn secure(
+    mut wire: TimedSocket,
+    target: &Target,
+    options: &Options,
+) -> Result<(TlsStream<TimedSocket>, Tls), Failure> {
     let trust = Trust {
         insecure: options.insecure,
         authorities: options.authorities.as_deref(),

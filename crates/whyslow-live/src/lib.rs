@@ -31,6 +31,7 @@ mod exchange;
 mod failure;
 #[cfg(target_os = "linux")]
 pub mod host;
+mod instrumented_stream;
 mod options;
 #[cfg(target_os = "linux")]
 pub mod pacing;
@@ -38,16 +39,15 @@ mod pcapng;
 mod proxy;
 mod request;
 mod resolve;
+mod response_detector;
 mod sampler;
-mod spot;
 #[cfg(target_os = "linux")]
 mod sys;
 mod target;
 pub mod tcp_info;
+mod timed_socket;
 mod tls;
 pub mod watch;
-mod watched;
-mod wire;
 
 pub use body::{Form, Upload};
 pub use client::Client;

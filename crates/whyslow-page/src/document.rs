@@ -1,10 +1,10 @@
 //! [`Document`]: the data that the page gets.
 
-use crate::closeups::CompressedAnswer;
+use crate::embedded_series::CompressedAnswer;
 use crate::gzip::{compress, compress_quickly, plain};
 use crate::rows::Rows;
 use crate::worded::WordedComparison;
-use crate::{Opening, Proof, TransferSpot, closeups, repeats};
+use crate::{Opening, Proof, TransferSpot, embedded_series, repeats};
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -210,7 +210,7 @@ impl Document {
             Form::InBrowser => plain(&content),
             Form::File(progress) => {
                 let room = MAX_BYTES.saturating_sub(compress(&content).len());
-                content.series = closeups::of_worst(&reading, &wanted, room, progress);
+                content.series = embedded_series::of_worst(&reading, &wanted, room, progress);
                 compress(&content)
             }
         };

@@ -7,9 +7,9 @@
 //! It prints the analysis and judges nothing, as the other renderers.
 #![forbid(unsafe_code)]
 
-mod closeups;
 mod differences;
 mod document;
+mod embedded_series;
 mod frames;
 mod graphs;
 mod gzip;

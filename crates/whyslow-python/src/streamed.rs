@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use whyslow_core::analysis::Connection;
-use whyslow_io::{EveryPacket, ExplainOptions, Reading, RowFiles, Stop, read_every};
+use whyslow_io::{ExplainOptions, PacketExport, Reading, RowFiles, Stop, read_every};
 use whyslow_tables::{Table, TableWriter, write_all};
 
 /// How often signals are looked for.
@@ -103,7 +103,7 @@ fn write(
     give: &SyncSender<Sent>,
 ) -> Result<(), Failure> {
     let mut ignored = |_| {};
-    let mut packets = EveryPacket::new(reading, stop, &mut ignored);
+    let mut packets = PacketExport::new(reading, stop, &mut ignored);
     let give = give.clone();
     let writer = TableWriter::giving(table, move |batch| {
         give.send(Ok(batch)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe).into())

@@ -15,11 +15,11 @@ mod finding;
 mod groups;
 mod history;
 mod json;
-mod judged;
-mod look;
 mod page;
+mod report;
 mod rules;
 mod scope;
+mod snapshot;
 
 use crate::exit::FOUND;
 use crate::language;
@@ -27,7 +27,7 @@ use crate::output::{Output, complain};
 use anyhow::{Context, bail};
 use args::{HostArgs, Pace};
 use history::History;
-use judged::Judged;
+use report::HostReport;
 use std::process::ExitCode;
 use std::thread::sleep;
 use whyslow_live::host::Host;
@@ -77,7 +77,7 @@ fn read(task: &HostArgs) -> anyhow::Result<Host> {
     Ok(host)
 }
 
-fn print(task: &HostArgs, out: &mut Output, judged: &Judged, is_stream: bool) -> anyhow::Result<()> {
+fn print(task: &HostArgs, out: &mut Output, judged: &HostReport, is_stream: bool) -> anyhow::Result<()> {
     match (task.json, is_stream) {
         (true, true) => out.raw(|out| json::line(judged, task.words, out)).context("stdout"),
         (true, false) => out.raw(|out| json::write(judged, task.words, out)).context("stdout"),

@@ -11,26 +11,26 @@
 
 mod agreement;
 pub(crate) mod args;
-mod built;
 mod captured;
 mod conversation;
 mod curves;
-mod disorder;
-mod fit;
-mod hole;
+mod ecn;
 mod hosts;
 mod json;
 mod keep;
-mod make;
-mod marks;
+mod mtu_black_hole;
 mod outcome;
 mod packets;
 mod page;
 mod path;
 mod remedy;
+mod reordering;
+mod run;
+mod scenario;
 mod scratch;
+mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-pub(crate) use make::run;
+pub(crate) use run::run;

@@ -1,7 +1,7 @@
 // Where a comparison comes from, and what the page reads off it. What has two members is [A, B].
 
-import { type Asker, answerOf } from "../asker";
 import type { Content } from "../document";
+import { answerOf, type QueryClient } from "../query-client";
 import type { WordedComparison } from "../words";
 import type { Grown, Told } from "./model";
 
@@ -16,9 +16,13 @@ export const NAMES = ["A", "B"] as const;
 export const spotText = ([connection, transfer]: Spot): string => `${connection}.${transfer}`;
 
 /** A report holds the comparison that it was made for; who is asked makes any. */
-export async function comparison(content: Content, asker: Asker | null, [a, b]: Two<Spot>): Promise<WordedComparison> {
-  if (asker) {
-    const answer = await answerOf(asker, `compare?a=${spotText(a)}&b=${spotText(b)}`);
+export async function comparison(
+  content: Content,
+  queryClient: QueryClient | null,
+  [a, b]: Two<Spot>,
+): Promise<WordedComparison> {
+  if (queryClient) {
+    const answer = await answerOf(queryClient, `compare?a=${spotText(a)}&b=${spotText(b)}`);
     return (await answer.json()) as WordedComparison;
   }
   const is = (told: Told, spot: Spot) => told.connection === spot[0] && told.transfer === spot[1];

@@ -1,11 +1,11 @@
 // Two transfers side by side: the result of core's `compare`. The page judges nothing.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Asker } from "../asker";
 import type { Content } from "../document";
 import { bytes, rate, time } from "../format";
-import type { Go } from "../hash";
-import { format, START } from "../hash";
+import type { QueryClient } from "../query-client";
+import type { Go } from "../url-state";
+import { format, START } from "../url-state";
 import { Chart } from "./chart";
 import "./compare.css";
 import { lang, type WordedComparison } from "../words";
@@ -17,12 +17,12 @@ export function CompareView({
   content,
   spots,
   go,
-  asker,
+  queryClient,
 }: {
   content: Content;
   spots: Two<Spot>;
   go: Go;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
 }) {
   const [told, setTold] = useState<WordedComparison | null>(null);
   const [why, setWhy] = useState<string | null>(null);
@@ -31,7 +31,7 @@ export function CompareView({
     let wanted = true;
     setWhy(null);
     // What is there stays until the other one is.
-    comparison(content, asker, spots)
+    comparison(content, queryClient, spots)
       .then((found) => wanted && setTold(found))
       .catch((error: Error) => {
         if (!wanted) return;
@@ -42,7 +42,7 @@ export function CompareView({
       wanted = false;
     };
     // The names are the spots.
-  }, [content, asker, names]);
+  }, [content, queryClient, names]);
   return (
     <main class="compare">
       <nav class="crumbs" aria-label="Where this is">
@@ -63,12 +63,12 @@ export function CompareView({
           <b>Nothing to compare.</b> {why}
         </p>
       )}
-      {told && <Page told={told} go={go} asker={asker} />}
+      {told && <Page told={told} go={go} queryClient={queryClient} />}
     </main>
   );
 }
 
-function Page({ told, go, asker }: { told: WordedComparison; go: Go; asker: Asker | null }) {
+function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; queryClient: QueryClient | null }) {
   const [first, ...rest] = told.words[lang()].statements;
   const swap = (): Two<Spot> => [
     [told.transfers[1].connection, told.transfers[1].transfer],
@@ -90,7 +90,7 @@ function Page({ told, go, asker }: { told: WordedComparison; go: Go; asker: Aske
             go={go}
           />
         ))}
-        {asker && (
+        {queryClient && (
           <button
             type="button"
             class="swap"

@@ -3,7 +3,7 @@
 import type { Content } from "../document";
 import { Command } from "../finding";
 import { count, share, time } from "../format";
-import type { Go } from "../hash";
+import type { Go } from "../url-state";
 import { Chart } from "./chart";
 import type { Fix } from "./model";
 import "./proof.css";

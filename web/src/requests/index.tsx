@@ -1,8 +1,8 @@
 // What a probe asked for: each request's steps, and the kernel's account of it.
 
 import { bytes, count, figure, rate, time } from "../format";
-import type { Go } from "../hash";
 import { place, type Scale, ticks, tickTime } from "../tracks/scale";
+import type { Go } from "../url-state";
 import { type Line, lines } from "./account";
 import type { Probe } from "./model";
 import { phases } from "./phases";

@@ -2,11 +2,11 @@
 
 import { createRef } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Asker } from "../asker";
 import type { Content } from "../document";
 import { learnFrames } from "../frames";
-import type { Go, State } from "../hash";
 import type { Connection, End, Transfer } from "../model";
+import type { QueryClient } from "../query-client";
+import type { Go, State } from "../url-state";
 import { phases } from "../waterfall";
 import { Answers } from "./answers";
 import { type Palette, palette } from "./colors";
@@ -28,7 +28,7 @@ export interface Props {
   transfer: Transfer | null;
   view: State;
   go: Go;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
 }
 
 /**
@@ -92,7 +92,7 @@ export interface Figure {
 }
 
 export function useFigure(props: Props, side: End, whole: Range, counts: Counts): Figure {
-  const { connection, view, asker } = props;
+  const { connection, view, queryClient } = props;
   const [live] = useState(() => new Live(view.zoom ?? whole));
   const [isCoarse, setIsCoarse] = useState(false);
   const scene = useScene(live, props, side, counts);
@@ -110,11 +110,11 @@ export function useFigure(props: Props, side: End, whole: Range, counts: Counts)
       live.seen?.(live.zoom);
       live.answers?.want(shown.from, shown.to);
       // A report's own file answers at once: what is coarse now stays so.
-      setIsCoarse(!asker && isCoarseIn(shown));
+      setIsCoarse(!queryClient && isCoarseIn(shown));
       around.dataset.frame = (performance.now() - began).toFixed(1);
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
-  }, [scene, view.graph, asker]);
+  }, [scene, view.graph, queryClient]);
   // Later callbacks use the newest function.
   const painter = useRef(paint);
   painter.current = paint;
@@ -161,10 +161,10 @@ function useScene(live: Live, { connection, transfer, view }: Props, side: End, 
 /**
  * Asks for the whole first, which tells which frame passed when; closer looks as they are wanted.
  */
-function useAnswers(live: Live, { content, connection, asker }: Props, repaint: () => void) {
+function useAnswers(live: Live, { content, connection, queryClient }: Props, repaint: () => void) {
   const [isDrawn, setIsDrawn] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
-  const from = useMemo(() => source(content, asker), [content, asker]);
+  const from = useMemo(() => source(content, queryClient), [content, queryClient]);
   useEffect(() => {
     const came = ({ index }: Answer) => {
       if (index.length > 0) learnFrames(connection.id, index);

@@ -2,8 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { frameTime } from "../frames";
-import type { Go, State } from "../hash";
 import type { Frame } from "../model";
+import type { Go, State } from "../url-state";
 import type { Figure, Live, Props, Range } from "./live";
 
 /** Milliseconds of rest before the address and the data follow a movement. */

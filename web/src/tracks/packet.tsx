@@ -1,9 +1,9 @@
 // A packet that was clicked: its headers, its verdict, and the packets between it and another one.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Asker } from "../asker";
 import { rate, thousands, time } from "../format";
 import type { Frame } from "../model";
+import type { QueryClient } from "../query-client";
 import type { Scene } from "./figure";
 import { flagNames } from "./series";
 
@@ -131,7 +131,7 @@ export function PacketPanel({
   packet,
   since,
   connection,
-  asker,
+  queryClient,
   measure,
   close,
 }: {
@@ -139,7 +139,7 @@ export function PacketPanel({
   /** Where measuring began. */
   since: Picked | null;
   connection: number;
-  asker: Asker | null;
+  queryClient: QueryClient | null;
   /** Measuring begins here. */
   measure: () => void;
   close: () => void;
@@ -147,10 +147,10 @@ export function PacketPanel({
   const [detail, setDetail] = useState<{ of: Frame; rows: [string, string][] } | null>(null);
   const { frame, time: at } = packet;
   useEffect(() => {
-    if (!asker) return;
+    if (!queryClient) return;
     let wanted = true;
     const number = String(frame).split(":").at(-1);
-    asker
+    queryClient
       .ask(`packet?c=${connection}&frame=${number}&t=${at}`)
       .then(async (answer) => {
         if (answer.ok && wanted) setDetail({ of: frame, rows: headers((await answer.json()) as Detail) });
@@ -159,7 +159,7 @@ export function PacketPanel({
     return () => {
       wanted = false;
     };
-  }, [connection, frame, at, asker]);
+  }, [connection, frame, at, queryClient]);
   const rows = [...packet.rows, ...(detail?.of === frame ? detail.rows : [])];
   return (
     <aside class="packet" aria-label="Packet">

@@ -4,9 +4,9 @@
 // and single segments if they are few. The same answer is drawn at any zoom, until a finer one
 // arrives.
 
-import type { Asker } from "../asker";
 import type { Content } from "../document";
 import type { End, Frame } from "../model";
+import type { QueryClient } from "../query-client";
 import { Embedded } from "./embedded";
 import { unpackAnswer } from "./packed";
 
@@ -111,20 +111,20 @@ export interface Source {
   get(connection: number, range: [number, number] | null, columns: number): Promise<Answer>;
 }
 
-export function source(content: Content, asker: Asker | null): Source {
-  return asker ? new Asked(asker) : new Embedded(content);
+export function source(content: Content, queryClient: QueryClient | null): Source {
+  return queryClient ? new Asked(queryClient) : new Embedded(content);
 }
 
 class Asked implements Source {
-  readonly #asker: Asker;
+  readonly #queryClient: QueryClient;
 
-  constructor(asker: Asker) {
-    this.#asker = asker;
+  constructor(queryClient: QueryClient) {
+    this.#queryClient = queryClient;
   }
 
   async get(connection: number, range: [number, number] | null, columns: number): Promise<Answer> {
     const span = range ? `&from=${range[0]}&to=${range[1]}` : "";
-    const answer = await this.#asker.ask(`series?c=${connection}&columns=${columns}${span}`);
+    const answer = await this.#queryClient.ask(`series?c=${connection}&columns=${columns}${span}`);
     if (!answer.ok) throw new NoSeries((await answer.text()).trim());
     return unpackAnswer((await answer.json()) as Answer);
   }

@@ -2,7 +2,7 @@
 
 import { time } from "../format";
 import type { End } from "../model";
-import { TakeAlong } from "./along";
+import { TakeAlong } from "./export-menu";
 import type { Counts, Figure, Props, Range } from "./live";
 import type { Movement } from "./movement";
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Connection, End, Frame, Transfer } from "../model";
-import { Printed } from "./along";
+import { Printed } from "./export-menu";
 import { useKeyboard } from "./keyboard";
 import { KEYS } from "./keys";
 import { type Counts, type Figure, type Props, type Range, useFigure } from "./live";
@@ -65,7 +65,7 @@ export function Tracks(props: Props) {
           packet={picked}
           since={since}
           connection={connection.id}
-          asker={props.asker}
+          queryClient={props.queryClient}
           measure={measure}
           close={() => setPicked(null)}
         />

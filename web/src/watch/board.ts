@@ -10,7 +10,7 @@ export interface LiveRow extends Row {
   bytes: number;
   label: string | null;
   process: string | null;
-  /** It was told before, and went on. */
+  /** It was reported before, and went on. */
   revised: boolean;
   /** Seconds from the first packet of all. */
   end: number;

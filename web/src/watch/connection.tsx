@@ -1,10 +1,10 @@
 // A transfer that was opened: as in a file, as it was when it was opened.
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { localServer } from "../asker";
 import { ConnectionView } from "../connection";
 import { count } from "../format";
-import type { State } from "../hash";
+import { localServer } from "../query-client";
+import type { State } from "../url-state";
 import { attachToConnection } from "../words";
 import type { WatchProps } from ".";
 import type { Board } from "./board";
@@ -103,7 +103,7 @@ function Shown(props: WatchProps & { opened: Opened; latest: Board | null; again
         view={inView}
         go={goTo}
         help={help}
-        asker={localServer}
+        queryClient={localServer}
         notes={notes}
       />
     </div>

@@ -1,7 +1,7 @@
 // What is new is asked for as long as the page is seen; while it is frozen it is put aside.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { localServer } from "../asker";
+import { localServer } from "../query-client";
 import { added, type Board, withNews } from "./board";
 import type { News } from "./model";
 

@@ -1,8 +1,8 @@
 // The page of a watch: what costs time now, the transfers that have ended, and one that is opened.
 
 import type { Content } from "../document";
-import type { Go, State } from "../hash";
 import type { Notes } from "../notes";
+import type { Go, State } from "../url-state";
 import { LiveConnection } from "./connection";
 import { useFeed } from "./feed";
 import { Now } from "./now";

@@ -3,8 +3,8 @@
 import type { Content } from "../document";
 import { FindingCard } from "../finding";
 import { count, rate, roundBytes, thousands, time } from "../format";
-import type { Go } from "../hash";
 import { Cause } from "../help";
+import type { Go } from "../url-state";
 import { findingOf, problemOf } from "../words";
 import type { WatchProps } from ".";
 import type { Board } from "./board";

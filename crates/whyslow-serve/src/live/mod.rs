@@ -9,17 +9,17 @@
 //! is. Memory is bounded: of too many transfers the newest, the slowest and the costliest stay, and
 //! the others are counted.
 
-mod held;
-mod news;
-mod opened;
+mod change_feed;
 mod packets;
+mod pinned;
+mod retained;
 mod row;
 mod update;
 
-use held::HeldTransfers;
+use change_feed::ChangeFeed;
 use hyper::body::Bytes;
-use news::News;
-use opened::OpenedConnection;
+use pinned::PinnedConnection;
+use retained::RetainedTransfers;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -43,13 +43,13 @@ pub struct Live {
     inner: Mutex<Inner>,
     /// The number of the last update.
     number: watch::Sender<u64>,
-    opened: Mutex<VecDeque<Arc<OpenedConnection>>>,
+    opened: Mutex<VecDeque<Arc<PinnedConnection>>>,
     supply: PacketSupply,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    held: HeldTransfers,
+    held: RetainedTransfers,
     state: LiveState,
 }
 
@@ -111,16 +111,16 @@ impl Live {
             let number = *self.number.borrow();
             (number, inner.state.clone(), inner.held.since(since, number))
         };
-        compress_quickly(&News::new(number, &state, &changes)).into()
+        compress_quickly(&ChangeFeed::new(number, &state, &changes)).into()
     }
 
     /// Opens a connection again: its held transfers, and its packets.
     ///
     /// # Errors
     /// When no transfer of it is held.
-    pub(crate) fn open(&self, id: u64) -> Result<Arc<OpenedConnection>, String> {
+    pub(crate) fn open(&self, id: u64) -> Result<Arc<PinnedConnection>, String> {
         let held = self.lock().held.of_connection(id);
-        let opened = Arc::new(OpenedConnection::new(&held, &self.supply).ok_or(NOT_HELD)?);
+        let opened = Arc::new(PinnedConnection::new(&held, &self.supply).ok_or(NOT_HELD)?);
         let mut all = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.id() != id);
         all.truncate(MAX_OPENED - 1);
@@ -132,7 +132,7 @@ impl Live {
     ///
     /// # Errors
     /// As [`open`](Self::open), where it was not.
-    pub(crate) fn opened(&self, id: u64) -> Result<Arc<OpenedConnection>, String> {
+    pub(crate) fn opened(&self, id: u64) -> Result<Arc<PinnedConnection>, String> {
         let all = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all.iter().find(|one| one.id() == id).cloned();
         drop(all);

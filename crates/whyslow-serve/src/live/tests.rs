@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::held::HeldTransfers;
+use super::retained::RetainedTransfers;
 use super::row::identity;
 use super::*;
 use flate2::read::GzDecoder;
@@ -34,7 +34,7 @@ fn timed(like: &EndedTransfer, start: i64, took: i64, lost: i64) -> EndedTransfe
 #[test]
 fn of_too_many_the_newest_the_slowest_and_the_costliest_stay() {
     let like = transfers(&sample("loss-client")).remove(0);
-    let mut held = HeldTransfers::default();
+    let mut held = RetainedTransfers::default();
     let slow = timed(&like, 1, 90_000, 0);
     let costly = timed(&like, 2, 1, 80_000);
     held.add(1, vec![slow.clone(), costly.clone()]);
@@ -48,7 +48,7 @@ fn of_too_many_the_newest_the_slowest_and_the_costliest_stay() {
         |ended: &EndedTransfer| all.held.iter().any(|held| identity(&held.connection) == identity(&ended.connection));
     assert!(has(&slow) && has(&costly) && has(&timed(&like, 11_499, 10, 5)) && !has(&timed(&like, 2_000, 10, 5)));
     // A request with an earlier state gets the difference, which leads to the same state.
-    let before = HeldTransfers::default();
+    let before = RetainedTransfers::default();
     assert_eq!(before.since(0, 0).held.len(), 0);
     let change = held.since(10, 11);
     assert!(!change.is_all && change.held.len() == 500);
@@ -64,7 +64,7 @@ fn of_too_many_the_newest_the_slowest_and_the_costliest_stay() {
 #[test]
 fn a_page_that_takes_what_is_new_has_what_a_reload_has() {
     let like = transfers(&sample("loss-client")).remove(0);
-    let mut held = HeldTransfers::default();
+    let mut held = RetainedTransfers::default();
     let mut page: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
     for number in 1..9 {
         held.add(number, (0..600).map(|at| timed(&like, number as i64 * 1_000 + at, at, 600 - at)).collect());
@@ -83,7 +83,7 @@ fn a_page_that_takes_what_is_new_has_what_a_reload_has() {
 #[test]
 fn a_transfer_that_continues_replaces_its_earlier_row() {
     let like = transfers(&sample("loss-client")).remove(0);
-    let mut held = HeldTransfers::default();
+    let mut held = RetainedTransfers::default();
     held.add(1, vec![timed(&like, 1, 10, 5), timed(&like, 2, 10, 5)]);
     held.add(2, vec![EndedTransfer { revised: true, ..timed(&like, 1, 70, 5) }]);
     let change = held.since(1, 2);

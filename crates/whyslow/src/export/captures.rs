@@ -6,7 +6,7 @@ use crate::report;
 use crate::spooled::SpooledInputs;
 use std::io::Write;
 use whyslow_core::analysis::Connection;
-use whyslow_io::{EveryPacket, Input, Stop};
+use whyslow_io::{Input, PacketExport, Stop};
 use whyslow_serve::Opening;
 use whyslow_tables::{TableWriter, write_all};
 
@@ -39,7 +39,7 @@ impl Captures<'_> {
         let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
         let mut meter = Meter::new();
         let mut progress = |progress| meter.update(progress);
-        let mut packets = EveryPacket::new(&reading, &Stop::default(), &mut progress);
+        let mut packets = PacketExport::new(&reading, &Stop::default(), &mut progress);
         let mut packets_of = |connection: &Connection| {
             packets.of(connection).map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
         };

@@ -1,6 +1,6 @@
 //! [`PeerGroup`]: twenty thousand sockets in a screen: by peer, and by process.
 
-use super::look::live;
+use super::snapshot::live;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

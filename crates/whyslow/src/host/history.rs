@@ -1,9 +1,9 @@
 //! [`History`]: compares a snapshot with earlier ones.
 
 use super::args::HostArgs;
-use super::judged::{Change, Judged};
-use super::look::Look;
+use super::report::{Change, HostReport};
 use super::rules;
+use super::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use whyslow_live::host::{Host, Namespace, State};
 
@@ -22,16 +22,16 @@ impl History {
     }
 
     /// Judges a snapshot, together with the one before.
-    pub(super) fn judge(&mut self, host: Host, args: &HostArgs) -> Judged {
+    pub(super) fn judge(&mut self, host: Host, args: &HostArgs) -> HostReport {
         self.watch(&host);
         let over = self.before.as_ref().map(|before| host.uptime_s - before.uptime_s).filter(|seconds| *seconds > 0.0);
         let closed_since = self.closed.iter().map(|(cookie, since)| (*cookie, host.uptime_s - since)).collect();
         let begins_with_own = args.begins_with_own();
-        let looks: Vec<Look<'_>> = host
+        let looks: Vec<Snapshot<'_>> = host
             .namespaces
             .iter()
             .enumerate()
-            .map(|(place, namespace)| Look {
+            .map(|(place, namespace)| Snapshot {
                 host: &host,
                 namespace,
                 earlier: self.namespace(namespace.id).zip(over),
@@ -43,7 +43,7 @@ impl History {
             .collect();
         let findings = rules::judge(&looks);
         let changed = over.map_or(BTreeMap::new(), |seconds| self.changed(&host, seconds));
-        Judged { host, findings, over, changed, is_part: args.is_part() }
+        HostReport { host, findings, over, changed, is_part: args.is_part() }
     }
 
     fn namespace(&self, id: u64) -> Option<&Namespace> {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_rose_between_two_looks_is_a_rate() {
-        let look = |uptime_s: f64, sent: u64| Host {
+        let snapshot = |uptime_s: f64, sent: u64| Host {
             uptime_s,
             namespaces: vec![Namespace {
                 id: 1,
@@ -97,9 +97,9 @@ mod tests {
             ..Host::default()
         };
         let mut history = History::default();
-        history.add(look(100.0, 1_000));
-        let changed = history.changed(&look(110.0, 1_500), 10.0);
+        history.add(snapshot(100.0, 1_000));
+        let changed = history.changed(&snapshot(110.0, 1_500), 10.0);
         assert_eq!(changed, [("Tcp.OutSegs".to_owned(), Change { count: 500, per_s: 50.0 })].into());
-        assert!(history.changed(&look(110.0, 900), 10.0).is_empty(), "a new namespace counts from zero");
+        assert!(history.changed(&snapshot(110.0, 900), 10.0).is_empty(), "a new namespace counts from zero");
     }
 }

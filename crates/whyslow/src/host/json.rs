@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use super::groups::{PeerGroup, ProcessGroup};
-use super::judged::{Change, Judged};
+use super::report::{Change, HostReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ struct Document<'a> {
     words: Option<HostWords>,
 }
 
-fn document(judged: &Judged, with_words: bool) -> Document<'_> {
+fn document(judged: &HostReport, with_words: bool) -> Document<'_> {
     Document {
         schema: SCHEMA,
         over_s: judged.over,
@@ -47,7 +47,7 @@ fn document(judged: &Judged, with_words: bool) -> Document<'_> {
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(judged: &Judged, with_words: bool, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(judged: &HostReport, with_words: bool, out: &mut impl Write) -> io::Result<()> {
     json::object(&document(judged, with_words), out)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn write(judged: &Judged, with_words: bool, out: &mut impl Write) -> 
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn line(judged: &Judged, with_words: bool, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn line(judged: &HostReport, with_words: bool, out: &mut impl Write) -> io::Result<()> {
     json::to_people(&document(judged, with_words), &mut *out)?;
     writeln!(out)
 }

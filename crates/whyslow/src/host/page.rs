@@ -3,7 +3,7 @@
 
 use super::finding::{Evidence, Finding};
 use super::groups::{self, PeerGroup, ProcessGroup};
-use super::judged::Judged;
+use super::report::HostReport;
 use anstyle::{AnsiColor, Effects, Style};
 use std::collections::BTreeMap;
 use whyslow_evidence::Fix;
@@ -43,7 +43,7 @@ const CHANGES: [&str; 10] = [
 ];
 
 /// Lays out the findings.
-pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> String {
+pub(super) fn page(judged: &HostReport, is_full: bool, width: usize, lang: Lang) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end())).in_language(lang);
     let findings = &judged.findings;
     print_verdict(&mut page, judged);
@@ -66,7 +66,7 @@ pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> 
     page.finish()
 }
 
-fn print_verdict(page: &mut Page, judged: &Judged) {
+fn print_verdict(page: &mut Page, judged: &HostReport) {
     let findings = &judged.findings;
     let lang = page.lang();
     let Some(worst) = findings.first() else {
@@ -247,7 +247,7 @@ fn names(names: &BTreeMap<String, u64>, lang: Lang) -> String {
 }
 
 /// Counters that rose since the look before, with their rates.
-fn print_changed(page: &mut Page, judged: &Judged, is_full: bool) {
+fn print_changed(page: &mut Page, judged: &HostReport, is_full: bool) {
     let Some(seconds) = judged.over.filter(|_| !judged.is_part) else { return };
     let shown = judged.changed.iter().filter(|(name, _)| is_full || CHANGES.contains(&name.as_str()));
     let texts: Vec<String> = shown
@@ -263,7 +263,7 @@ fn print_changed(page: &mut Page, judged: &Judged, is_full: bool) {
 }
 
 /// The sources of all figures, and the missing ones.
-fn print_looked_at(page: &mut Page, judged: &Judged) {
+fn print_looked_at(page: &mut Page, judged: &HostReport) {
     let host = &judged.host;
     let count =
         |get: fn(&whyslow_live::host::Namespace) -> usize| host.namespaces.iter().map(get).sum::<usize>() as u64;

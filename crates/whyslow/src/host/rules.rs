@@ -1,4 +1,4 @@
-//! The rules: each judges a [`Look`] by itself, and this module collects their findings.
+//! The rules: each judges a [`Snapshot`] by itself, and this module collects their findings.
 //!
 //! A finding exists only where a live connection or a counter shows that something costs. No two
 //! findings give the same advice, and none enlarges buffers where round trips grow with them.
@@ -37,14 +37,14 @@ mod unpaced_bbr;
 mod zero_window;
 
 use super::finding::{Finding, HostAction, HostCause, Slug, command, command_mut};
-use super::look::Look;
+use super::snapshot::Snapshot;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::Fix;
 
 /// A rule returns its findings, the worst first.
-type Rule = fn(Look<'_>) -> Vec<Finding>;
+type Rule = fn(Snapshot<'_>) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
     no_answer::check,
@@ -80,8 +80,9 @@ const RULES: &[Rule] = &[
 ];
 
 /// What all rules find in all namespaces: what fails outright first, then what costs most time.
-pub(crate) fn judge(looks: &[Look<'_>]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = looks.iter().flat_map(|look| RULES.iter().flat_map(|rule| rule(*look))).collect();
+pub(crate) fn judge(looks: &[Snapshot<'_>]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        looks.iter().flat_map(|snapshot| RULES.iter().flat_map(|rule| rule(*snapshot))).collect();
     remove_duplicates_of_other_findings(&mut findings);
     enlarge_no_queue(&mut findings);
     let cost = |finding: &Finding| finding.cost_s.unwrap_or(0.0);

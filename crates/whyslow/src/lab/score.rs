@@ -28,7 +28,7 @@ use whyslow_lab::truth::{self, RunResult};
 /// A wrong cause with this confidence is a broken promise.
 const HIGH: f64 = 0.8;
 /// The verdict on one capture.
-struct Judged {
+struct ScoredRun {
     label: String,
     cause: String,
     end: End,
@@ -152,7 +152,7 @@ fn shares(analysis: &Analysis, sender: End, figure: impl Fn(&str) -> Option<f64>
     Some(([windows, idle, rest(windows, idle)], [kernels_windows, kernels_idle, rest(kernels_windows, kernels_idle)]))
 }
 
-fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Judged {
+fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> ScoredRun {
     let findings = right::findings(analysis, right::is_about_the_last(run));
     let figure = |name: &str| result.figures.get(name).copied();
     let host = truth::sender(&run.scenario.work);
@@ -170,7 +170,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
     let in_flight = directions.iter().map(|d| d.max_in_flight).max();
     let mss = analysis.connections.iter().filter_map(|c| c.handshake.as_ref()?.mss[0]).min().map_or(1460.0, f64::from);
     let resent = kernels("retransmitted").zip(kernels("dsack_dups")).map(|(all, needless)| all - needless);
-    Judged {
+    ScoredRun {
         label: result.label.clone(),
         cause: result.cause.clone(),
         end,
@@ -186,7 +186,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
     }
 }
 
-fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
+fn page(experiment: &Experiment, results: &[RunResult], judged: &[ScoredRun]) -> String {
     let mut page = String::new();
     let void = results.iter().filter(|r| !r.problems.is_empty()).count();
     let unconfirmed = results.iter().filter(|r| r.problems.is_empty() && !r.confirmed).count();
@@ -199,7 +199,7 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
         judged.len()
     );
     for (sends, name) in [(false, "receiver's"), (true, "sender's")] {
-        let of: Vec<&Judged> = judged.iter().filter(|j| j.sends == sends).collect();
+        let of: Vec<&ScoredRun> = judged.iter().filter(|j| j.sends == sends).collect();
         let right = of.iter().filter(|j| j.wrong.is_none()).count();
         let _ = writeln!(page, "## At the {name} end: {right} of {} right\n", of.len());
         page += &confusion(&of);
@@ -225,8 +225,8 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
 }
 
 /// The causes that cost most, the additional wrong ones, and whether each is right.
-fn checked(judged: &[Judged]) -> Vec<(ReportedCause, bool)> {
-    let of = |judged: &Judged| {
+fn checked(judged: &[ScoredRun]) -> Vec<(ReportedCause, bool)> {
+    let of = |judged: &ScoredRun| {
         let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
         let top = judged.top.filter(|_| judged.wrong.as_ref().is_none_or(|wrong| wrong.cause.is_some()));
         let top = top.map(|reported| (reported, wrong.is_none_or(|wrong| wrong.cause != reported.cause)));
@@ -237,7 +237,7 @@ fn checked(judged: &[Judged]) -> Vec<(ReportedCause, bool)> {
 }
 
 /// Mean absolute errors of the shares, against the kernel's own counters.
-fn attribution(judged: &[Judged]) -> String {
+fn attribution(judged: &[ScoredRun]) -> String {
     let pairs: Vec<_> = judged.iter().filter_map(|j| j.shares).collect();
     let mut table = format!(
         "## Where the time went, against the sender's kernel: {} captures at its end\n\n| limited by | mean absolute error, points |\n|---|---|\n",
@@ -253,12 +253,12 @@ fn attribution(judged: &[Judged]) -> String {
 }
 
 /// What was promised for a fix, against the lab's measurement with the fix applied.
-fn promises(judged: &[Judged]) -> String {
+fn promises(judged: &[ScoredRun]) -> String {
     let mut table = "## What a fix would bring, against the same transfer fixed\n\n\
         | cause | promised | error, median | most |\n|---|---|---|---|\n"
         .to_owned();
     let error =
-        |j: &&Judged| j.fixed.and_then(|(reported, truth)| Some((reported? / truth.max(1e-9) - 1.0).abs() * 100.0));
+        |j: &&ScoredRun| j.fixed.and_then(|(reported, truth)| Some((reported? / truth.max(1e-9) - 1.0).abs() * 100.0));
     let spread = |mut errors: Vec<f64>, share: f64| {
         errors.sort_by(f64::total_cmp);
         let last = errors.len().saturating_sub(1);
@@ -291,10 +291,10 @@ fn name(end: End) -> &'static str {
 
 /// For each draw: how often its cause was found, and which were reported instead. For each cause:
 /// how often it was reported correctly.
-fn confusion(judged: &[&Judged]) -> String {
+fn confusion(judged: &[&ScoredRun]) -> String {
     let mut table = "| drawn | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
     let draws: BTreeSet<&str> = judged.iter().map(|j| drawn(&j.label)).collect();
-    let right = |of: &[&&Judged]| of.iter().filter(|j| j.wrong.is_none()).count();
+    let right = |of: &[&&ScoredRun]| of.iter().filter(|j| j.wrong.is_none()).count();
     for draw in draws {
         let of: Vec<_> = judged.iter().filter(|j| drawn(&j.label) == draw).collect();
         let reported: Vec<_> =
@@ -313,7 +313,7 @@ fn confusion(judged: &[&Judged]) -> String {
 }
 
 /// How far the figures are from the kernel's.
-fn errors(judged: &[&Judged]) -> String {
+fn errors(judged: &[&ScoredRun]) -> String {
     let spread = |mut errors: Vec<f64>| {
         errors.sort_by(f64::total_cmp);
         let at = |share: f64| {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_confusion_table_counts_true_and_reported_causes() {
-        let judged = |cause: &str, top: Option<&'static str>| Judged {
+        let judged = |cause: &str, top: Option<&'static str>| ScoredRun {
             label: format!("{cause}-1"),
             cause: cause.to_owned(),
             end: End::Client,

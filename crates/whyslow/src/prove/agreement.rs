@@ -1,7 +1,7 @@
 //! [`Agreement`]: whether a run is the transfer that was captured, point by point.
 
-use super::built::Built;
 use super::captured::Captured;
+use super::scenario::TransferScenario;
 use super::trial::Trial;
 use crate::lab::are_alike;
 use serde::Serialize;
@@ -67,7 +67,7 @@ impl Kinds {
 
 impl Agreement {
     /// Compares a run with its capture.
-    pub fn of(captured: &Captured, built: &Built, trial: &Trial) -> Self {
+    pub fn of(captured: &Captured, built: &TransferScenario, trial: &Trial) -> Self {
         let top = captured.top().filter(|finding| counts(finding, captured));
         let again = trial.seen.top().filter(|finding| counts(finding, &trial.seen));
         let (rounds_alike, rounds) = rounds(captured, built, trial);
@@ -157,7 +157,7 @@ fn counts(finding: &Finding, of: &Captured) -> bool {
 
 /// Rounds that agree in bytes and time, and how many were compared: each with the one that begins
 /// at about the same byte.
-fn rounds(captured: &Captured, built: &Built, trial: &Trial) -> (usize, usize) {
+fn rounds(captured: &Captured, built: &TransferScenario, trial: &Trial) -> (usize, usize) {
     let own = captured.transfer().rounds.iter().take_while(|round| round.start_s.as_secs_f64() < built.until);
     let there = with_starts(own);
     let here = with_starts(&trial.seen.transfer().rounds);
@@ -189,7 +189,7 @@ fn with_starts<'a>(rounds: impl IntoIterator<Item = &'a Round>) -> Vec<(u64, &'a
 }
 
 /// The part of the time that is under other limits.
-fn limits_apart(captured: &Captured, built: &Built, again: &Captured) -> f64 {
+fn limits_apart(captured: &Captured, built: &TransferScenario, again: &Captured) -> f64 {
     let start = captured.transfer().start_s.as_secs_f64();
     let whole = (built.until - start).max(1e-9);
     let share_there = |limit: Limit| -> f64 {

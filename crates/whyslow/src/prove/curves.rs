@@ -1,8 +1,8 @@
 //! Bytes that had been acknowledged by what time: captured, made again, and with the fix.
 
-use super::built::Built;
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried, Verdict};
+use super::scenario::TransferScenario;
 use serde::Serialize;
 
 /// Most points of a curve: about as many as a graph has pixels.
@@ -47,7 +47,7 @@ pub(super) fn of(outcome: &Outcome) -> Vec<Curve> {
 }
 
 /// The capture's, as far as it is run.
-pub(super) fn of_capture(captured: &Captured, built: &Built) -> Curve {
+pub(super) fn of_capture(captured: &Captured, built: &TransferScenario) -> Curve {
     let thinks = captured.thought() > 0.0;
     let span = Span { place: captured.place, bytes: built.bytes, until: built.until, thinks };
     Curve { of: Of::Captured, what: None, points: span.points(captured) }

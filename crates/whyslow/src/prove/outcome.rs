@@ -1,10 +1,10 @@
 //! [`Outcome`]: all that was found out, for the page and for programs.
 
 use super::agreement::Agreement;
-use super::built::Built;
 use super::captured::Captured;
-use super::fit::Fitted;
 use super::remedy::{How, Remedy};
+use super::scenario::TransferScenario;
+use super::search::Fitted;
 use super::trial::{Sought, Trial, Workshop};
 use whyslow_core::analysis::Cause;
 
@@ -79,7 +79,7 @@ impl Outcome {
         &self.fitted.agreement
     }
 
-    pub fn built(&self) -> &Built {
+    pub fn built(&self) -> &TransferScenario {
         &self.fitted.built
     }
 

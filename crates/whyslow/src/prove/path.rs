@@ -3,9 +3,9 @@
 
 use super::captured::{Before, Captured};
 use super::conversation::{distance, micros};
-use super::disorder;
-use super::hole;
+use super::mtu_black_hole;
 use super::packets::Packet;
+use super::reordering;
 use whyslow_core::analysis::Measure;
 use whyslow_core::analysis::{End, Limit, LimitSpan};
 use whyslow_core::series::Kind;
@@ -300,8 +300,8 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
             link.loss = listed(captured.lost(end, mss), skipped[end.index()]);
         }
         link.mark = listed(captured.marked(end), skipped[end.index()]);
-        disorder::disturb(captured, end, skipped[end.index()], link);
-        hole::dig(captured, end, link);
+        reordering::disturb(captured, end, skipped[end.index()], link);
+        mtu_black_hole::dig(captured, end, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
         // Half of it each way, above the least.

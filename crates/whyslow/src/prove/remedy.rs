@@ -302,7 +302,7 @@ impl Key {
             }
             Self::Unpaced => host(scenario, from).max_pacing = None,
             Self::Codel => link(scenario, from).aqm = Some(AqmSpec::Codel(CodelSpec::default())),
-            Self::Icmp => super::hole::fill(link(scenario, from)),
+            Self::Icmp => super::mtu_black_hole::fill(link(scenario, from)),
             Self::Lossless => {
                 for link in [&mut scenario.path.up, &mut scenario.path.down] {
                     link.loss = None;

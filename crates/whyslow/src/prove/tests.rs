@@ -1,9 +1,9 @@
 //! What is built of the samples: scenarios that the lab takes, as their captures show them.
 #![allow(clippy::unwrap_used)]
 
-use super::built::{Built, Choice, build};
 use super::captured::Captured;
-use super::make::open;
+use super::run::open;
+use super::scenario::{Choice, TransferScenario, build};
 use super::{curves, keep, remedy};
 use crate::place::TransferPlace;
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ fn captured(name: &str) -> Captured {
     open(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}")).captured
 }
 
-fn built(captured: &Captured) -> Built {
+fn built(captured: &Captured) -> TransferScenario {
     build(captured, Choice::first(captured), 60.0)
 }
 
-fn script(built: &Built) -> &Script {
+fn script(built: &TransferScenario) -> &Script {
     let Work::Script(script) = &built.scenario.work else { panic!("a script") };
     script
 }

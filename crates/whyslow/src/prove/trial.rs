@@ -1,8 +1,8 @@
 //! [`Trial`]: a scenario that was run, and the ordinary explanation of its captures.
 
-use super::built::Built;
 use super::captured::Captured;
 use super::packets::Packets;
+use super::scenario::TransferScenario;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Analysis, Connection, End};
@@ -53,7 +53,7 @@ pub(super) struct Sought {
 }
 
 impl Sought {
-    pub fn of(captured: &Captured, built: &Built) -> Self {
+    pub fn of(captured: &Captured, built: &TransferScenario) -> Self {
         Self {
             from: captured.from(),
             place: built.place,

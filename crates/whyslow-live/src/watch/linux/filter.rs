@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 
 /// What a socket shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Watched<'a> {
+pub(super) enum CaptureTarget<'a> {
     /// One interface, with its Ethernet headers.
     Ethernet(&'a str),
     /// Packets from the network layer on, of these interfaces (index and name) or of all.
@@ -29,14 +29,14 @@ pub(super) enum Watched<'a> {
 /// The instructions for the kernel. `snaplen` bytes are kept of an accepted packet.
 pub(super) fn program(
     expression: Option<&str>,
-    watched: Watched<'_>,
+    watched: CaptureTarget<'_>,
     snaplen: u32,
 ) -> Result<Vec<Instruction>, WatchError> {
     let expression = expression.map(str::trim).filter(|expression| !expression.is_empty());
     let mut program = before(watched)?;
     program.extend(match (expression, watched) {
-        (None, Watched::Ethernet(_)) => default::ethernet(),
-        (None, Watched::Cooked(_)) => default::cooked(),
+        (None, CaptureTarget::Ethernet(_)) => default::ethernet(),
+        (None, CaptureTarget::Cooked(_)) => default::cooked(),
         (Some(expression), _) => compile(expression, watched)?,
     });
     for instruction in &mut program {
@@ -49,7 +49,7 @@ pub(super) fn program(
 
 /// The loopback device shows each packet when it leaves and again when it comes; a cooked socket
 /// shows all interfaces.
-fn before(watched: Watched<'_>) -> Result<Vec<Instruction>, WatchError> {
+fn before(watched: CaptureTarget<'_>) -> Result<Vec<Instruction>, WatchError> {
     let mut code = Assembler::default();
     let [no_echo, drop, end] = [(); 3].map(|()| code.label());
     code.op(LOAD_WORD, ancillary(libc::SKF_AD_HATYPE));
@@ -59,7 +59,7 @@ fn before(watched: Watched<'_>) -> Result<Vec<Instruction>, WatchError> {
     code.place(drop);
     code.op(RETURN, 0);
     code.place(no_echo);
-    if let Watched::Cooked(interfaces @ [_, ..]) = watched {
+    if let CaptureTarget::Cooked(interfaces @ [_, ..]) = watched {
         if interfaces.len() > 200 {
             let allowed = "200 at most; without a name all are watched".to_owned();
             return Err(WatchError::Option {
@@ -79,9 +79,9 @@ fn before(watched: Watched<'_>) -> Result<Vec<Instruction>, WatchError> {
 }
 
 /// Compiles an expression.
-fn compile(expression: &str, watched: Watched<'_>) -> Result<Vec<Instruction>, FilterError> {
+fn compile(expression: &str, watched: CaptureTarget<'_>) -> Result<Vec<Instruction>, FilterError> {
     match watched {
-        Watched::Ethernet(interface) if mentions_vlan(expression) => {
+        CaptureTarget::Ethernet(interface) if mentions_vlan(expression) => {
             // The kernel takes tags out of packets: libpcap knows for an interface how to ask for
             // them, which takes the right to open it.
             tcpdump(&["-i", interface], expression).map_err(|error| match error {
@@ -93,8 +93,8 @@ fn compile(expression: &str, watched: Watched<'_>) -> Result<Vec<Instruction>, F
                 error => error,
             })
         }
-        Watched::Ethernet(_) => tcpdump(&["-y", "EN10MB"], expression),
-        Watched::Cooked(_) => {
+        CaptureTarget::Ethernet(_) => tcpdump(&["-y", "EN10MB"], expression),
+        CaptureTarget::Cooked(_) => {
             let program = tcpdump(&["-y", "LINUX_SLL"], expression)?;
             cooked::from_linux_sll(&program).map_err(|reason| FilterError::Unusable {
                 expression: expression.to_owned(),

@@ -7,7 +7,7 @@
 use super::block::{Block, Header};
 use super::drops::InterfaceDrops;
 use super::duplicates::Duplicates;
-use super::filter::{self, Watched};
+use super::filter::{self, CaptureTarget};
 use super::interfaces;
 use super::map::Map;
 use crate::watch::counts::RingCounts;
@@ -106,9 +106,9 @@ impl Ring {
         let only = if let [only] = &interfaces[..] { Some(only.clone()) } else { None };
         let is_ethernet = only.as_ref().is_some_and(|(_, name)| interfaces::has_ethernet_header(name));
         let watched = match &only {
-            Some((_, name)) if is_ethernet => Watched::Ethernet(name),
-            Some(_) => Watched::Cooked(&[]),
-            None => Watched::Cooked(&interfaces),
+            Some((_, name)) if is_ethernet => CaptureTarget::Ethernet(name),
+            Some(_) => CaptureTarget::Cooked(&[]),
+            None => CaptureTarget::Cooked(&interfaces),
         };
         // Before anything is opened: a wrong filter is the user's first error to fix.
         let program = filter::program(options.filter.as_deref(), watched, options.snaplen)?;

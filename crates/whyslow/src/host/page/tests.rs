@@ -5,12 +5,12 @@ use super::*;
 use crate::host::rules::scene::{Scene, connection, connection_with, in_state, listener, owner, remembered, timer};
 use whyslow_live::host::{Missing, TimerKind};
 
-fn judged(scene: &Scene, over: Option<f64>) -> Judged {
-    Judged { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
+fn judged(scene: &Scene, over: Option<f64>) -> HostReport {
+    HostReport { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
 }
 
 /// As it is without colours.
-fn plain(judged: &Judged, is_full: bool, width: usize) -> String {
+fn plain(judged: &HostReport, is_full: bool, width: usize) -> String {
     anstream::adapter::strip_str(&page(judged, is_full, width, Lang::En)).to_string()
 }
 
@@ -85,7 +85,7 @@ fn a_healthy_machine() {
 #[test]
 fn changes_between_two_looks_are_rates() {
     let mut judged = judged(&Scene::new(), Some(10.0));
-    let rose = |count: u64| crate::host::judged::Change { count, per_s: count as f64 / 10.0 };
+    let rose = |count: u64| crate::host::report::Change { count, per_s: count as f64 / 10.0 };
     judged.changed = [("Tcp.OutSegs".to_owned(), rose(1_204)), ("TcpExt.TCPPureAcks".to_owned(), rose(7))].into();
     let text = plain(&judged, false, 100);
     assert!(text.contains("changed in 10.0 s: Tcp.OutSegs +1,204 (120/s)") && !text.contains("PureAcks"), "{text}");

@@ -28,15 +28,15 @@
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::{QUEUE_GROWTH_S as GROWTH_S, QUEUE_SEGMENTS as SEGMENTS};
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    Peer::all(look.live().filter(|live| is_queued(live) && !live.stays_in_memory()))
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    Peer::all(snapshot.live().filter(|live| is_queued(live) && !live.stays_in_memory()))
         .into_iter()
-        .filter_map(|peer| report(look, &peer))
+        .filter_map(|peer| report(snapshot, &peer))
         .collect()
 }
 
@@ -48,7 +48,7 @@ fn is_queued(live: &Live<'_>) -> bool {
     live.stands_in_queue() && growth(live) >= GROWTH_S && live.info.unacked.is_some_and(|flight| flight >= SEGMENTS)
 }
 
-fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by(|a, b| growth(a).total_cmp(&growth(b)))?;
     let (rtt, least) = (worst.rtt()?, worst.min_rtt()?);
     let now = (Place::Socket, Since::Now);
@@ -57,7 +57,7 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     evidence.push(text("socket", worst.line(), now));
     let is_bbr = worst.socket.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: Some(growth(worst)),
         extent: Some(Extent::InEachRoundTrip { seconds: growth(worst) }),

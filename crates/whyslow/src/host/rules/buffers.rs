@@ -1,7 +1,7 @@
 //! [`needed`]: the buffer size that live connections need, from their rate and round trip.
 
 use crate::host::finding::BufferSize;
-use crate::host::look::Live;
+use crate::host::snapshot::Live;
 
 /// A larger buffer costs every connection memory that few can use, bytes: as for captures.
 const MOST: u64 = 16 << 20;

@@ -24,15 +24,15 @@
 
 use super::counted::{DROPPED, by_counter, passes};
 use crate::host::finding::{Finding, HostAction, HostCause, HostCheck, HostStatement, Who, fix};
-use crate::host::look::Look;
+use crate::host::snapshot::Snapshot;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let names = ("Tcp.InCsumErrors", "Tcp.InSegs");
-    let Some(share) = passes(look, names, DROPPED) else { return Vec::new() };
+    let Some(share) = passes(snapshot, names, DROPPED) else { return Vec::new() };
     let statement = HostStatement::DamagedSegments { segments: share.counted() };
     vec![Finding {
-        remedies: vec![fix(Who::Network, HostAction::FindDamage, Some(look.command("ip -s -s link")))],
+        remedies: vec![fix(Who::Network, HostAction::FindDamage, Some(snapshot.command("ip -s -s link")))],
         verify: Some(HostCheck::Counters { names: &["TcpInCsumErrors"], slowly: false }),
-        ..by_counter(look, HostCause::ChecksumErrors, 0.9, statement, (names, share))
+        ..by_counter(snapshot, HostCause::ChecksumErrors, 0.9, statement, (names, share))
     }]
 }

@@ -33,7 +33,7 @@ use crate::host::finding::{
     Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Listener, Place, Processes, Since, Who,
     figure, fix, text,
 };
-use crate::host::look::{Look, named, owners, socket_line};
+use crate::host::snapshot::{Snapshot, named, owners, socket_line};
 use std::collections::BTreeMap;
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Socket, State};
@@ -54,12 +54,12 @@ enum Holder {
     Listener(Listener),
 }
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let mut holders: BTreeMap<Holder, Vec<&Socket>> = BTreeMap::new();
-    for socket in look.in_state(State::CloseWait).filter(|socket| is_left(socket)) {
-        holders.entry(holder(look, socket)).or_default().push(socket);
+    for socket in snapshot.in_state(State::CloseWait).filter(|socket| is_left(socket)) {
+        holders.entry(holder(snapshot, socket)).or_default().push(socket);
     }
-    holders.into_iter().filter_map(|(holder, sockets)| report(look, &holder, &sockets)).collect()
+    holders.into_iter().filter_map(|(holder, sockets)| report(snapshot, &holder, &sockets)).collect()
 }
 
 /// Nothing goes on there.
@@ -69,12 +69,12 @@ fn is_left(socket: &Socket) -> bool {
     is_quiet(info.last_ack_recv) && is_quiet(info.last_data_sent) && info.unacked.unwrap_or(0) == 0
 }
 
-fn holder(look: Look<'_>, socket: &Socket) -> Holder {
+fn holder(snapshot: Snapshot<'_>, socket: &Socket) -> Holder {
     let processes = owners(socket.owners.iter());
     if processes.is_some() || socket.inode != 0 {
         return Holder::Processes(processes);
     }
-    let listeners = look.in_state(State::Listen).filter(|listener| listener.local.port() == socket.local.port());
+    let listeners = snapshot.in_state(State::Listen).filter(|listener| listener.local.port() == socket.local.port());
     let best = listeners.max_by_key(|listener| listener.local.ip() == socket.local.ip());
     Holder::Listener(best.map_or(Listener { address: socket.local, of: None }, named))
 }
@@ -91,7 +91,7 @@ pub(super) fn idle_before_ms(socket: &Socket) -> Option<u32> {
     data.checked_sub(info.last_ack_recv?).filter(|&idle| idle >= TIMEOUT_MS)
 }
 
-fn report(look: Look<'_>, holder: &Holder, sockets: &[&Socket]) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, holder: &Holder, sockets: &[&Socket]) -> Option<Finding> {
     let longest = *sockets.iter().max_by_key(|socket| least_ms(socket))?;
     let least = least_ms(longest);
     let (connections, least_s) = (sockets.len() as u64, f64::from(least) / 1e3);
@@ -106,19 +106,19 @@ fn report(look: Look<'_>, holder: &Holder, sockets: &[&Socket]) -> Option<Findin
     };
     let confidence = if least >= FORGOTTEN_MS { 0.95 } else { 0.75 };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::Count { count: connections, unit: Unit::Connections }),
-        evidence: evidence(look, sockets, longest),
-        remedies: vec![fix(Who::Program, action, Some(look.command("ss -tnp state close-wait")))],
+        evidence: evidence(snapshot, sockets, longest),
+        remedies: vec![fix(Who::Program, action, Some(snapshot.command("ss -tnp state close-wait")))],
         verify: Some(HostCheck::StateEmpty { state: "close-wait" }),
         ..Finding::new(HostCause::CloseWait, confidence, statement)
     })
 }
 
-fn evidence(look: Look<'_>, sockets: &[&Socket], longest: &Socket) -> Vec<Evidence> {
+fn evidence(snapshot: Snapshot<'_>, sockets: &[&Socket], longest: &Socket) -> Vec<Evidence> {
     let now = (Place::Sockets, Since::Now);
     let mut out = vec![figure("CLOSE-WAIT", sockets.len() as f64, Unit::One, now)];
-    let watched = sockets.iter().filter_map(|socket| look.closed_since.get(&socket.cookie?));
+    let watched = sockets.iter().filter_map(|socket| snapshot.closed_since.get(&socket.cookie?));
     match watched.copied().reduce(f64::max) {
         Some(seconds) => out.push(figure("CLOSE-WAIT, watched", seconds, Unit::Seconds, now)),
         None => out.push(figure("last_ack_recv", f64::from(least_ms(longest)) / 1e3, Unit::Seconds, now)),

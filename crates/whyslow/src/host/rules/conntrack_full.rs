@@ -26,7 +26,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::host::look::Look;
+use crate::host::snapshot::Snapshot;
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Conntrack;
 
@@ -36,19 +36,19 @@ const NEARLY: f64 = 0.9;
 const ENTRY: u64 = 320;
 const MEMORY: u64 = 512 << 20;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let table = look.namespace.conntrack.filter(|table| table.max > 0);
-    table.and_then(|table| report(look, table)).into_iter().collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let table = snapshot.namespace.conntrack.filter(|table| table.max > 0);
+    table.and_then(|table| report(snapshot, table)).into_iter().collect()
 }
 
-fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
-    let recent = look.earlier.and_then(|(earlier, seconds)| {
+fn report(snapshot: Snapshot<'_>, table: Conntrack) -> Option<Finding> {
+    let recent = snapshot.earlier.and_then(|(earlier, seconds)| {
         let dropped = table.dropped?.saturating_sub(earlier.conntrack?.dropped?);
         (dropped > 0).then_some((dropped, Since::Seconds(seconds)))
     });
     let is_nearly = table.count as f64 >= NEARLY * table.max as f64;
     let is_full = table.count >= table.max;
-    let boot = table.dropped.filter(|&dropped| dropped > 0 && is_nearly && look.earlier.is_none());
+    let boot = table.dropped.filter(|&dropped| dropped > 0 && is_nearly && snapshot.earlier.is_none());
     let dropped = recent.or(boot.map(|dropped| (dropped, Since::Boot)));
     if dropped.is_none() && !is_nearly {
         return None;
@@ -78,9 +78,9 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         None => HostStatement::ConntrackFilled { entries, most },
     };
     let command =
-        (memory <= MEMORY).then(|| look.command(&format!("sysctl -w net.netfilter.nf_conntrack_max={twice}")));
+        (memory <= MEMORY).then(|| snapshot.command(&format!("sysctl -w net.netfilter.nf_conntrack_max={twice}")));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(extent),
         evidence,
         remedies: vec![fix(Who::Host, HostAction::EnlargeConntrack { entries: twice, bytes: memory }, command)],

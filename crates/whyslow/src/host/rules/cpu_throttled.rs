@@ -27,7 +27,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Processes, Since, Who, figure, fix,
 };
-use crate::host::look::{Look, quoted};
+use crate::host::snapshot::{Snapshot, quoted};
 use std::collections::BTreeMap;
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Namespace, Owner, Throttled};
@@ -37,15 +37,15 @@ const SHARE: f64 = 0.25;
 /// Periods that a share needs: a second of them, usually.
 const ENOUGH: u64 = 10;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     // One control group has several processes, and one account.
     let mut groups: BTreeMap<(Option<&str>, Throttled), &Owner> = BTreeMap::new();
-    for owner in look.namespace.sockets.iter().flat_map(|socket| &socket.owners) {
+    for owner in snapshot.namespace.sockets.iter().flat_map(|socket| &socket.owners) {
         if let Some(throttled) = owner.throttled {
             groups.entry((owner.throttled_in.as_deref(), throttled)).or_insert(owner);
         }
     }
-    groups.into_iter().filter_map(|((_, throttled), owner)| report(look, throttled, owner)).collect()
+    groups.into_iter().filter_map(|((_, throttled), owner)| report(snapshot, throttled, owner)).collect()
 }
 
 /// The account of a process at the earlier look.
@@ -54,8 +54,8 @@ fn before(earlier: &Namespace, owner: &Owner) -> Option<Throttled> {
     owners.find(|before| before.pid == owner.pid).and_then(|before| before.throttled)
 }
 
-fn report(look: Look<'_>, now: Throttled, owner: &Owner) -> Option<Finding> {
-    let recent = look.earlier.and_then(|(earlier, seconds)| {
+fn report(snapshot: Snapshot<'_>, now: Throttled, owner: &Owner) -> Option<Finding> {
+    let recent = snapshot.earlier.and_then(|(earlier, seconds)| {
         let before = before(earlier, owner)?;
         let since = Throttled {
             periods: now.periods.saturating_sub(before.periods),
@@ -75,7 +75,7 @@ fn report(look: Look<'_>, now: Throttled, owner: &Owner) -> Option<Finding> {
     let command = owner.throttled_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.stat"))));
     let process = Processes { name: owner.name.clone(), pid: owner.pid, others: 0 };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         cost_s: Some(seconds),
         extent: Some(Extent::InPeriods { seconds, share }),
         evidence: vec![

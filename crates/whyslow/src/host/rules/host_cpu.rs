@@ -29,7 +29,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Processes, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, is_plain, quoted};
+use crate::host::snapshot::{Live, Snapshot, is_plain, quoted};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_live::host::Owner;
@@ -42,10 +42,10 @@ const RECENT_MS: u32 = 1_000;
 const OFFLOADS: [(&str, &str); 3] =
     [("tcp-segmentation-offload", "tso"), ("generic-segmentation-offload", "gso"), ("generic-receive-offload", "gro")];
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let of_owner = of_owner(look);
-    if of_owner.is_none() && look.is_first {
-        report(look).into_iter().collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let of_owner = of_owner(snapshot);
+    if of_owner.is_none() && snapshot.is_first {
+        report(snapshot).into_iter().collect()
     } else {
         of_owner.into_iter().collect()
     }
@@ -53,9 +53,9 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
 
 /// The owner of connections with data that waited longest, its wait, and the number of its
 /// connections.
-fn waiting<'a>(look: Look<'a>) -> Option<(&'a Owner, f64, u64)> {
+fn waiting<'a>(snapshot: Snapshot<'a>) -> Option<(&'a Owner, f64, u64)> {
     let is_throttled = |owner: &Owner| owner.throttled.is_some_and(|throttled| throttled.throttled > 0);
-    let owners = || look.live().filter(carries_data).flat_map(|live: Live<'a>| &live.socket.owners);
+    let owners = || snapshot.live().filter(carries_data).flat_map(|live: Live<'a>| &live.socket.owners);
     let waiting = owners().filter(|owner| !is_throttled(owner));
     let waiting = waiting.filter_map(|owner| Some((owner, f64::from(owner.cpu_pressure?))));
     let (owner, share) = waiting.filter(|(_, share)| *share >= PRESSURE).max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -63,8 +63,8 @@ fn waiting<'a>(look: Look<'a>) -> Option<(&'a Owner, f64, u64)> {
 }
 
 /// The control group of a connection's owner waited.
-fn of_owner(look: Look<'_>) -> Option<Finding> {
-    let (owner, pressure, busy) = waiting(look)?;
+fn of_owner(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let (owner, pressure, busy) = waiting(snapshot)?;
     let share = pressure / 100.0;
     let since = Since::Seconds(10.0);
     let command =
@@ -76,12 +76,12 @@ fn of_owner(look: Look<'_>) -> Option<Finding> {
         connections: busy,
     };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::OfTheTime { share }),
         evidence: vec![
             figure("cpu.pressure some", pressure, Unit::Percent, (Place::Cgroup, since)),
             figure("busy connections", busy as f64, Unit::One, (Place::Sockets, Since::Now)),
-            figure("processors", look.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
+            figure("processors", snapshot.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
         ],
         remedies: vec![fix(Who::Host, HostAction::RaiseCpuShare, command)],
         verify: Some(HostCheck::Pressure { of_group: true }),
@@ -98,13 +98,13 @@ fn carries_data(live: &Live<'_>) -> bool {
     sent || (info.bytes_received.is_some_and(|bytes| bytes > 0) && recent(info.last_data_recv))
 }
 
-fn report(look: Look<'_>) -> Option<Finding> {
-    let pressure = look.host.cpu_pressure.filter(|pressure| *pressure >= PRESSURE)?;
-    let busy = look.live().filter(carries_data).count();
+fn report(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let pressure = snapshot.host.cpu_pressure.filter(|pressure| *pressure >= PRESSURE)?;
+    let busy = snapshot.live().filter(carries_data).count();
     if busy == 0 {
         return None;
     }
-    let cards = look.namespace.devices.iter().filter(|device| device.kind.is_none() && is_plain(&device.name));
+    let cards = snapshot.namespace.devices.iter().filter(|device| device.kind.is_none() && is_plain(&device.name));
     let off = cards.into_iter().find_map(|device| {
         let (name, short) = OFFLOADS.into_iter().find(|(name, _)| device.offloads.get(*name) == Some(&false))?;
         Some((device.name.clone(), name, short))
@@ -112,16 +112,16 @@ fn report(look: Look<'_>) -> Option<Finding> {
     let mut evidence = vec![
         figure("PSI cpu some", pressure, Unit::Percent, (Place::Kernel, Since::Seconds(10.0))),
         figure("busy connections", busy as f64, Unit::One, (Place::Sockets, Since::Now)),
-        figure("processors", look.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
+        figure("processors", snapshot.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
     ];
     evidence.extend(
         off.as_ref().map(|(device, name, _)| text(format!("{device} {name}"), "off", (Place::Device, Since::Now))),
     );
     let share = pressure / 100.0;
-    let command = off.as_ref().map(|(device, _, short)| look.command(&format!("ethtool -K {device} {short} on")));
+    let command = off.as_ref().map(|(device, _, short)| snapshot.command(&format!("ethtool -K {device} {short} on")));
     let action = HostAction::FreeProcessors { offload: off.map(|(device, _, short)| [device, short.to_owned()]) };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::OfTheTime { share }),
         evidence,
         remedies: vec![fix(Who::Host, action, command)],

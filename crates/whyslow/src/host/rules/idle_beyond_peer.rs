@@ -33,7 +33,7 @@ use super::close_wait::idle_before_ms;
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, dst, owners, plain};
+use crate::host::snapshot::{Live, Snapshot, dst, owners, plain};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use whyslow_core::analysis::Unit;
@@ -42,18 +42,19 @@ use whyslow_live::host::State;
 /// Beyond twice the time that was watched, milliseconds.
 const MARGIN_MS: u64 = 5_000;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let mut kept: BTreeMap<SocketAddr, u64> = BTreeMap::new();
-    for socket in look.in_state(State::CloseWait) {
+    for socket in snapshot.in_state(State::CloseWait) {
         if let Some(idle) = idle_before_ms(socket) {
             let most = kept.entry(plain(socket.remote)).or_default();
             *most = (*most).max(idle.into());
         }
     }
-    let conntrack = look.namespace.conntrack.and(look.setting("net.netfilter.nf_conntrack_tcp_timeout_established"));
+    let conntrack =
+        snapshot.namespace.conntrack.and(snapshot.setting("net.netfilter.nf_conntrack_tcp_timeout_established"));
     let conntrack = conntrack.and_then(|seconds| u64::try_from(seconds).ok()).map(|seconds| seconds * 1_000);
     let mut groups: BTreeMap<(SocketAddr, u64, bool), Vec<Live<'_>>> = BTreeMap::new();
-    for live in look.live() {
+    for live in snapshot.live() {
         let Some(silent) = silent_ms(&live) else { continue };
         let remote = plain(live.socket.remote);
         if let Some(&most) = kept.get(&remote).filter(|&&most| silent >= 2 * most + MARGIN_MS) {
@@ -62,7 +63,10 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
             groups.entry((remote, most, true)).or_default().push(live);
         }
     }
-    groups.iter().filter_map(|((remote, most, is_own), lives)| report(look, (*remote, *most, *is_own), lives)).collect()
+    groups
+        .iter()
+        .filter_map(|((remote, most, is_own), lives)| report(snapshot, (*remote, *most, *is_own), lives))
+        .collect()
 }
 
 /// Time without any packet in either direction, milliseconds.
@@ -71,7 +75,11 @@ fn silent_ms(live: &Live<'_>) -> Option<u64> {
     Some(info.last_data_sent?.min(info.last_data_recv?).min(info.last_ack_recv?).into())
 }
 
-fn report(look: Look<'_>, (remote, most, is_own): (SocketAddr, u64, bool), lives: &[Live<'_>]) -> Option<Finding> {
+fn report(
+    snapshot: Snapshot<'_>,
+    (remote, most, is_own): (SocketAddr, u64, bool),
+    lives: &[Live<'_>],
+) -> Option<Finding> {
     let longest = lives.iter().max_by_key(|live| silent_ms(live))?;
     let silent = silent_ms(longest)? as f64 / 1e3;
     let most = most as f64 / 1e3;
@@ -89,9 +97,9 @@ fn report(look: Look<'_>, (remote, most, is_own): (SocketAddr, u64, bool), lives
     } else {
         figure("idle before FIN", most, Unit::Seconds, (Place::Sockets, Since::Now))
     };
-    let command = look.command(&format!("ss -tnoip {}", dst(remote.ip())));
+    let command = snapshot.command(&format!("ss -tnoip {}", dst(remote.ip())));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(remote.ip()),
         extent: Some(Extent::Count { count: connections, unit: Unit::Connections }),
         evidence: vec![

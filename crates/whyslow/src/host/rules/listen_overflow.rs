@@ -34,7 +34,7 @@
 use crate::host::finding::{
     Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Count, Look, named, socket_line};
+use crate::host::snapshot::{Count, Snapshot, named, socket_line};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Socket, State};
 
@@ -45,22 +45,22 @@ const WAIT_S: f64 = 1.0;
 /// The kernel's default since Linux 5.4; a larger value is never advised.
 const USUAL_SOMAXCONN: i64 = 4_096;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let opened = look.counter("Tcp.PassiveOpens");
-    let mut found: Vec<Finding> = look
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let opened = snapshot.counter("Tcp.PassiveOpens");
+    let mut found: Vec<Finding> = snapshot
         .in_state(State::Listen)
         .filter_map(|listener| {
             let is_full = is_full(listener);
-            let overflow = overflow(look, listener);
+            let overflow = overflow(snapshot, listener);
             let accepted =
-                opened.map_or(0, |opened| if look.earlier.is_some() { opened.newest().0 } else { opened.boot });
+                opened.map_or(0, |opened| if snapshot.earlier.is_some() { opened.newest().0 } else { opened.boot });
             let matters = overflow.filter(|drops| drops.count as f64 >= SHARE * accepted as f64);
-            (is_full || matters.is_some()).then(|| report(look, listener, matters))
+            (is_full || matters.is_some()).then(|| report(snapshot, listener, matters))
         })
         .collect();
-    let is_known = look.in_state(State::Listen).any(|listener| listener.drops.is_some());
+    let is_known = snapshot.in_state(State::Listen).any(|listener| listener.drops.is_some());
     if found.is_empty() && !is_known {
-        found.extend(by_counter(look, opened));
+        found.extend(by_counter(snapshot, opened));
     }
     found
 }
@@ -79,17 +79,17 @@ pub(super) struct Overflow {
 }
 
 /// The drops of a listener that `TcpExt.ListenOverflows` confirms.
-pub(super) fn overflow(look: Look<'_>, listener: &Socket) -> Option<Overflow> {
-    let (own, seconds) = drops(look, listener)?.newest();
-    let confirmed = look.counter("TcpExt.ListenOverflows")?;
+pub(super) fn overflow(snapshot: Snapshot<'_>, listener: &Socket) -> Option<Overflow> {
+    let (own, seconds) = drops(snapshot, listener)?.newest();
+    let confirmed = snapshot.counter("TcpExt.ListenOverflows")?;
     // A listener that is younger than the earlier look has all of its drops since then.
     let (all, recent) = confirmed.newest();
     let count = own.min(all);
     if count == 0 {
         return None;
     }
-    let others = look.in_state(State::Listen).filter(|other| other.cookie != listener.cookie);
-    let of_others: u64 = others.filter_map(|other| drops(look, other)).map(|drops| drops.newest().0).sum();
+    let others = snapshot.in_state(State::Listen).filter(|other| other.cookie != listener.cookie);
+    let of_others: u64 = others.filter_map(|other| drops(snapshot, other)).map(|drops| drops.newest().0).sum();
     let is_only_one = all > of_others;
     let confidence = match (recent.is_some() || is_full(listener), is_only_one) {
         (true, true) => 0.95,
@@ -101,9 +101,9 @@ pub(super) fn overflow(look: Look<'_>, listener: &Socket) -> Option<Overflow> {
 }
 
 /// A listener's own drops, since it listens and since the earlier look.
-fn drops(look: Look<'_>, listener: &Socket) -> Option<Count> {
+fn drops(snapshot: Snapshot<'_>, listener: &Socket) -> Option<Count> {
     let boot = u64::from(listener.drops?);
-    let recent = look.earlier.and_then(|(earlier, seconds)| {
+    let recent = snapshot.earlier.and_then(|(earlier, seconds)| {
         let before =
             earlier.sockets.iter().find(|socket| socket.cookie.is_some() && socket.cookie == listener.cookie)?;
         Some((boot.saturating_sub(before.drops?.into()), seconds))
@@ -111,11 +111,11 @@ fn drops(look: Look<'_>, listener: &Socket) -> Option<Count> {
     Some(Count { boot, recent })
 }
 
-fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Finding {
-    let somaxconn = look.setting("net.core.somaxconn");
+fn report(snapshot: Snapshot<'_>, listener: &Socket, overflow: Option<Overflow>) -> Finding {
+    let somaxconn = snapshot.setting("net.core.somaxconn");
     let bound = i64::from(listener.send_queue);
     let (count, since) = overflow.map_or((0, Since::Now), |overflow| (overflow.count, overflow.since));
-    let own = drops(look, listener).map_or(0, |drops| drops.newest().0);
+    let own = drops(snapshot, listener).map_or(0, |drops| drops.newest().0);
     let most = u64::from(listener.send_queue);
     let statement = match count {
         0 => HostStatement::QueueIsFull { listener: named(listener), most },
@@ -132,17 +132,17 @@ fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Find
     evidence.extend(
         somaxconn.map(|most| figure("net.core.somaxconn", most as f64, Unit::One, (Place::Setting, Since::Now))),
     );
-    if let Some(overflows) = look.counter("TcpExt.ListenOverflows") {
+    if let Some(overflows) = snapshot.counter("TcpExt.ListenOverflows") {
         let (count, seconds) = overflows.newest();
         let since = seconds.map_or(Since::Boot, Since::Seconds);
         evidence.push(figure("TcpExt.ListenOverflows", count as f64, Unit::One, (Place::Counter, since)));
     }
     evidence.push(text("socket", socket_line(listener), (Place::Socket, Since::Now)));
-    let command = is_bounded.then(|| look.command(&format!("sysctl -w net.core.somaxconn={USUAL_SOMAXCONN}")));
+    let command = is_bounded.then(|| snapshot.command(&format!("sysctl -w net.core.somaxconn={USUAL_SOMAXCONN}")));
     let extent = if count > 0 { Extent::Count { count, unit: Unit::Packets } } else { Extent::FullNow };
     let confidence = overflow.map_or(0.8, |overflow| overflow.confidence);
     Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         cost_s: (count > 0).then_some(count as f64 * WAIT_S),
         extent: Some(extent),
         evidence,
@@ -153,20 +153,20 @@ fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Find
 }
 
 /// The evidence of the counters if listeners' own drops are unknown.
-fn by_counter(look: Look<'_>, opened: Option<Count>) -> Option<Finding> {
-    let share = look.counter("TcpExt.ListenOverflows")?.share_of(opened?, 1)?;
+fn by_counter(snapshot: Snapshot<'_>, opened: Option<Count>) -> Option<Finding> {
+    let share = snapshot.counter("TcpExt.ListenOverflows")?.share_of(opened?, 1)?;
     if share.count == 0 || share.value() < SHARE {
         return None;
     }
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         cost_s: Some(share.count as f64 * WAIT_S),
         extent: Some(Extent::Count { count: share.count, unit: Unit::Packets }),
         evidence: vec![
             figure("TcpExt.ListenOverflows", share.count as f64, Unit::One, (Place::Counter, share.since())),
             figure("Tcp.PassiveOpens", share.all as f64, Unit::One, (Place::Counter, share.since())),
         ],
-        remedies: vec![fix(Who::Program, HostAction::FindListener, Some(look.command("ss -ltnm")))],
+        remedies: vec![fix(Who::Program, HostAction::FindListener, Some(snapshot.command("ss -ltnm")))],
         verify: Some(HostCheck::Counters { names: &["TcpExtListenOverflows"], slowly: false }),
         ..Finding::new(HostCause::ListenOverflow, 0.7, HostStatement::SomeQueueWasFull { connections: share.count })
     })

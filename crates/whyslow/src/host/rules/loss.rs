@@ -34,13 +34,14 @@ use super::qdisc_drops;
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer, Share};
+use crate::host::snapshot::{Live, Peer, Share, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let found: Vec<Finding> = Peer::all(look.live()).into_iter().filter_map(|peer| of_peer(look, &peer)).collect();
-    if found.is_empty() { counted(look).into_iter().collect() } else { found }
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let found: Vec<Finding> =
+        Peer::all(snapshot.live()).into_iter().filter_map(|peer| of_peer(snapshot, &peer)).collect();
+    if found.is_empty() { counted(snapshot).into_iter().collect() } else { found }
 }
 
 /// Segments that a connection lost, as far as is known.
@@ -49,26 +50,26 @@ pub(super) fn lost(live: &Live<'_>) -> Option<u64> {
     Some(live.grown(|info| info.total_retrans.map(u64::from))?.saturating_sub(duplicates))
 }
 
-fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let sent: u64 = peer.connections.iter().filter_map(Live::sent).sum();
     let gone: u64 = peer.connections.iter().filter_map(lost).sum();
     if gone < FEW || (gone as f64) < LOSSY * sent as f64 || sent == 0 {
         return None;
     }
     let worst = peer.connections.iter().max_by_key(|live| lost(live))?;
-    if qdisc_drops::explains(look, look.device(worst), gone) {
+    if qdisc_drops::explains(snapshot, snapshot.device(worst), gone) {
         return None;
     }
-    let sockets = (Place::Sockets, look.since_connections());
+    let sockets = (Place::Sockets, snapshot.since_connections());
     let mut evidence = vec![
         figure("retrans - dsack_dups", gone as f64, Unit::Segments, sockets),
         figure("data_segs_out", sent as f64, Unit::Segments, sockets),
     ];
     evidence.extend(worst.rtt().map(|rtt| figure("rtt", rtt, Unit::Seconds, (Place::Socket, Since::Now))));
     evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
-    let command = look.command(&format!("mtr --tcp --report {}", peer.address));
+    let command = snapshot.command(&format!("mtr --tcp --report {}", peer.address));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         extent: Some(Extent::Share { share: gone as f64 / sent as f64, of: sent, unit: Unit::Segments }),
         evidence,
@@ -78,25 +79,25 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn counted(look: Look<'_>) -> Option<Finding> {
-    let share = look.counter("Tcp.RetransSegs")?.share_of(look.counter("Tcp.OutSegs")?, ENOUGH)?;
+fn counted(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let share = snapshot.counter("Tcp.RetransSegs")?.share_of(snapshot.counter("Tcp.OutSegs")?, ENOUGH)?;
     let duplicates =
-        over(look, "TcpExt.TCPDSACKRecv", share)? + over(look, "TcpExt.TCPDSACKOfoRecv", share).unwrap_or(0);
-    let gone = without_syns(look, "Tcp.RetransSegs", share)?.saturating_sub(duplicates);
+        over(snapshot, "TcpExt.TCPDSACKRecv", share)? + over(snapshot, "TcpExt.TCPDSACKOfoRecv", share).unwrap_or(0);
+    let gone = without_syns(snapshot, "Tcp.RetransSegs", share)?.saturating_sub(duplicates);
     let gone = Share { count: gone, ..share };
     if gone.count < FEW || gone.value() < LOSSY {
         return None;
     }
-    if look.namespace.devices.iter().any(|device| qdisc_drops::explains(look, Some(device), gone.count)) {
+    if snapshot.namespace.devices.iter().any(|device| qdisc_drops::explains(snapshot, Some(device), gone.count)) {
         return None;
     }
     let statement = HostStatement::LostByCounters { segments: gone.counted() };
     let names = ("Tcp.RetransSegs - D-SACKs - SYNs", "Tcp.OutSegs");
-    let mut found = by_counter(look, Cause::Loss, 0.7, statement, (names, gone));
+    let mut found = by_counter(snapshot, Cause::Loss, 0.7, statement, (names, gone));
     let less = ["TcpExt.TCPDSACKRecv", "TcpExt.TCPSynRetrans"];
-    found.evidence.extend(less.into_iter().filter_map(|name| counter(look, name, share)));
+    found.evidence.extend(less.into_iter().filter_map(|name| counter(snapshot, name, share)));
     Some(Finding {
-        remedies: vec![fix(Who::Network, HostAction::LookWhileSlow, Some(look.command("whyslow host --for 30s")))],
+        remedies: vec![fix(Who::Network, HostAction::LookWhileSlow, Some(snapshot.command("whyslow host --for 30s")))],
         verify: Some(HostCheck::FewRetransmissions),
         ..found
     })

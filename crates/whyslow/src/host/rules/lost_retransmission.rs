@@ -16,7 +16,7 @@
 //! - `qdisc-drops`: the queue of this machine's own device drops.
 //!
 //! ## The fix
-//! Look for a policer on the path (a rate that transfers never pass, and losses above it), or a
+//! Snapshot for a policer on the path (a rate that transfers never pass, and losses above it), or a
 //! link with bursts of errors. A capture at the sender shows which one: `whyslow FILE`.
 //!
 //! ## To see that it worked
@@ -28,32 +28,32 @@
 use super::counted::{FEW, LOSSY, by_counter, over, passes, without_syns};
 use super::qdisc_drops;
 use crate::host::finding::{Finding, HostAction, HostCheck, HostStatement, Place, Who, figure, fix};
-use crate::host::look::{Look, Share};
+use crate::host::snapshot::{Share, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
 /// Share of the retransmissions.
 const SHARE: f64 = 0.1;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    report(look).into_iter().collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    report(snapshot).into_iter().collect()
 }
 
-fn report(look: Look<'_>) -> Option<Finding> {
-    let again = passes(look, ("Tcp.RetransSegs", "Tcp.OutSegs"), LOSSY)?;
-    let again = Share { count: without_syns(look, "Tcp.RetransSegs", again)?, ..again };
-    let lost = without_syns(look, "TcpExt.TCPLostRetransmit", again)?;
+fn report(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let again = passes(snapshot, ("Tcp.RetransSegs", "Tcp.OutSegs"), LOSSY)?;
+    let again = Share { count: without_syns(snapshot, "Tcp.RetransSegs", again)?, ..again };
+    let lost = without_syns(snapshot, "TcpExt.TCPLostRetransmit", again)?;
     let share = Share { count: lost, all: again.count, seconds: again.seconds };
     if again.value() < LOSSY || share.count < FEW || share.value() < SHARE {
         return None;
     }
-    if look.namespace.devices.iter().any(|device| qdisc_drops::explains(look, Some(device), share.count)) {
+    if snapshot.namespace.devices.iter().any(|device| qdisc_drops::explains(snapshot, Some(device), share.count)) {
         return None;
     }
     let names = ("TcpExt.TCPLostRetransmit - SYNs", "Tcp.RetransSegs");
     let statement = HostStatement::RetransmissionsLost { retransmissions: share.counted() };
-    let mut found = by_counter(look, Cause::LostRetransmission, 0.75, statement, (names, share));
-    let sent = over(look, "Tcp.OutSegs", again).unwrap_or(0);
+    let mut found = by_counter(snapshot, Cause::LostRetransmission, 0.75, statement, (names, share));
+    let sent = over(snapshot, "Tcp.OutSegs", again).unwrap_or(0);
     found.evidence.push(figure("Tcp.OutSegs", sent as f64, Unit::One, (Place::Counter, again.since())));
     Some(Finding {
         remedies: vec![fix(Who::Network, HostAction::FindPolicer, None)],

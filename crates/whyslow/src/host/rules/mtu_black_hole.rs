@@ -28,7 +28,7 @@
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
@@ -37,8 +37,8 @@ const ROW: u8 = 3;
 /// Minimum MTU of IPv6 links (RFC 8200), bytes.
 const SMALL: u32 = 1_280;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    Peer::all(look.live().filter(vanishes)).into_iter().filter_map(|peer| report(look, &peer)).collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    Peer::all(snapshot.live().filter(vanishes)).into_iter().filter_map(|peer| report(snapshot, &peer)).collect()
 }
 
 /// Full segments vanish where small ones pass.
@@ -52,10 +52,10 @@ pub(super) fn vanishes(live: &Live<'_>) -> bool {
         && info.pmtu.is_some_and(|mtu| mtu > SMALL)
 }
 
-fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.timeouts_in_a_row())?;
-    let setting = look.setting("net.ipv4.tcp_mtu_probing");
-    let probed = look.counter("TcpExt.TCPMTUPSuccess").is_some_and(|count| count.boot > 0);
+    let setting = snapshot.setting("net.ipv4.tcp_mtu_probing");
+    let probed = snapshot.counter("TcpExt.TCPMTUPSuccess").is_some_and(|count| count.boot > 0);
     let seconds = worst.info.last_data_sent.map(|ms| f64::from(ms) / 1e3);
     let now = (Place::Socket, Since::Now);
     let mut evidence = vec![figure("timeouts in a row", worst.timeouts_in_a_row().into(), Unit::One, now)];
@@ -67,10 +67,10 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     evidence.push(text("socket", worst.line(), now));
     let is_off = setting == Some(0);
     let who = if is_off { Who::Host } else { Who::Network };
-    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_mtu_probing=1"));
+    let command = is_off.then(|| snapshot.command("sysctl -w net.ipv4.tcp_mtu_probing=1"));
     let confidence = if probed { 0.75 } else { 0.55 };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: seconds,
         extent: Some(seconds.map_or(Extent::Now, |seconds| Extent::SoFar { seconds, at_least: false })),

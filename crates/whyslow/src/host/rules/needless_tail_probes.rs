@@ -36,7 +36,7 @@ use super::counted::{FEW, LOSSY, by_counter, counter, over, passes};
 use crate::host::finding::{
     Evidence, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Share};
+use crate::host::snapshot::{Live, Share, Snapshot};
 use whyslow_core::analysis::Unit;
 
 /// Share of needless probes; and share of bytes from which counters belong to loopback.
@@ -47,29 +47,30 @@ const REPAIRED: f64 = 0.1;
 const TIMES: f64 = 4.0;
 
 /// The least number of needless probes, and the probes' share of the segments sent.
-pub(super) fn needless(look: Look<'_>) -> Option<(u64, Share)> {
-    let probes = passes(look, ("TcpExt.TCPLossProbes", "Tcp.OutSegs"), LOSSY)?;
-    let copies = over(look, "TcpExt.TCPDSACKRecv", probes)?;
-    let others = over(look, "Tcp.RetransSegs", probes)?.saturating_sub(probes.count);
+pub(super) fn needless(snapshot: Snapshot<'_>) -> Option<(u64, Share)> {
+    let probes = passes(snapshot, ("TcpExt.TCPLossProbes", "Tcp.OutSegs"), LOSSY)?;
+    let copies = over(snapshot, "TcpExt.TCPDSACKRecv", probes)?;
+    let others = over(snapshot, "Tcp.RetransSegs", probes)?.saturating_sub(probes.count);
     let needless = copies.saturating_sub(others).min(probes.count);
-    let is_of_loopback = look.loopback_share().is_some_and(|share| share >= HALF) && behind_proxy(look).is_none();
+    let is_of_loopback =
+        snapshot.loopback_share().is_some_and(|share| share >= HALF) && behind_proxy(snapshot).is_none();
     let is_much = needless >= FEW && needless as f64 >= HALF * probes.count as f64;
     (is_much && !is_of_loopback).then_some((needless, probes))
 }
 
 /// A connection whose first answers came from nearer than the later ones.
-fn behind_proxy<'a>(look: Look<'a>) -> Option<Live<'a>> {
-    look.live().filter(|live| !live.stays_in_memory()).find(|live| {
+fn behind_proxy<'a>(snapshot: Snapshot<'a>) -> Option<Live<'a>> {
+    snapshot.live().filter(|live| !live.stays_in_memory()).find(|live| {
         let (Some(rtt), Some(least)) = (live.rtt(), live.min_rtt()) else { return false };
         live.info.dsack_dups.is_some_and(|copies| copies > 0) && rtt >= TIMES * least
     })
 }
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let Some((needless, probes)) = needless(look) else { return Vec::new() };
-    let repaired = over(look, "TcpExt.TCPLossProbeRecovery", probes);
-    let proxy = behind_proxy(look);
-    let is_on = look.setting("net.ipv4.tcp_early_retrans").is_some_and(|setting| setting != 0);
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let Some((needless, probes)) = needless(snapshot) else { return Vec::new() };
+    let repaired = over(snapshot, "TcpExt.TCPLossProbeRecovery", probes);
+    let proxy = behind_proxy(snapshot);
+    let is_on = snapshot.setting("net.ipv4.tcp_early_retrans").is_some_and(|setting| setting != 0);
     let may_end = is_on && repaired.is_some_and(|repaired| (repaired as f64) < REPAIRED * probes.count as f64);
     let statement = HostStatement::NeedlessProbes {
         needless,
@@ -77,11 +78,11 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
         since: probes.since(),
         behind_proxy: proxy.is_some(),
     };
-    let setting = look.setting("net.ipv4.tcp_early_retrans");
+    let setting = snapshot.setting("net.ipv4.tcp_early_retrans");
     let mut more: Vec<Evidence> =
         vec![figure("needless", needless as f64, Unit::One, (Place::Counter, probes.since()))];
-    more.extend(counter(look, "TcpExt.TCPDSACKRecv", probes));
-    more.extend(counter(look, "TcpExt.TCPLossProbeRecovery", probes));
+    more.extend(counter(snapshot, "TcpExt.TCPDSACKRecv", probes));
+    more.extend(counter(snapshot, "TcpExt.TCPLossProbeRecovery", probes));
     more.extend(
         setting.map(|on| figure("net.ipv4.tcp_early_retrans", on as f64, Unit::One, (Place::Setting, Since::Now))),
     );
@@ -93,10 +94,10 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     }
     let (who, action) =
         if may_end { (Who::Host, HostAction::ProbesOff) } else { (Who::Network, HostAction::MoveProxy) };
-    let command = may_end.then(|| look.command("sysctl -w net.ipv4.tcp_early_retrans=0"));
+    let command = may_end.then(|| snapshot.command("sysctl -w net.ipv4.tcp_early_retrans=0"));
     let names = ("TcpExt.TCPLossProbes", "Tcp.OutSegs");
     let confidence = if proxy.is_some() { 0.9 } else { 0.7 };
-    let mut found = by_counter(look, HostCause::NeedlessTailProbes, confidence, statement, (names, probes));
+    let mut found = by_counter(snapshot, HostCause::NeedlessTailProbes, confidence, statement, (names, probes));
     found.evidence.extend(more);
     vec![Finding {
         remedies: vec![fix(who, action, command)],

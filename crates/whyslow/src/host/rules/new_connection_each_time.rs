@@ -27,7 +27,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Way, Who, figure, fix,
 };
-use crate::host::look::{Look, plain};
+use crate::host::snapshot::{Snapshot, plain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use whyslow_core::analysis::Unit;
@@ -41,10 +41,10 @@ const FEW: u64 = 60;
 /// Of that time, what handshakes take.
 const SHARE: f64 = 0.1;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let served: BTreeSet<u16> = look.in_state(State::Listen).map(|socket| socket.local.port()).collect();
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let served: BTreeSet<u16> = snapshot.in_state(State::Listen).map(|socket| socket.local.port()).collect();
     let mut closed: BTreeMap<Way, u64> = BTreeMap::new();
-    for socket in look.in_state(State::TimeWait) {
+    for socket in snapshot.in_state(State::TimeWait) {
         let (local, remote) = (plain(socket.local), plain(socket.remote));
         let is_served = served.contains(&local.port());
         let way = if is_served { Way::In(remote.ip(), local.port()) } else { Way::Out(remote) };
@@ -53,14 +53,14 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     closed
         .into_iter()
         .filter(|(_, number)| *number >= FEW)
-        .filter_map(|(way, number)| report(look, way, number))
+        .filter_map(|(way, number)| report(snapshot, way, number))
         .collect()
 }
 
 /// The round trip to a peer, seconds, and what knows it.
-fn round_trip(look: Look<'_>, peer: IpAddr) -> Option<(f64, Place)> {
-    let live = look.live().filter(|live| live.peer() == peer).filter_map(|live| live.min_rtt());
-    let remembered = look.namespace.metrics.iter().filter(|entry| entry.address.to_canonical() == peer);
+fn round_trip(snapshot: Snapshot<'_>, peer: IpAddr) -> Option<(f64, Place)> {
+    let live = snapshot.live().filter(|live| live.peer() == peer).filter_map(|live| live.min_rtt());
+    let remembered = snapshot.namespace.metrics.iter().filter(|entry| entry.address.to_canonical() == peer);
     let remembered = remembered.filter_map(|entry| entry.rtt_us).map(|rtt| f64::from(rtt) / 1e6);
     let least = |times: &mut dyn Iterator<Item = f64>| times.reduce(f64::min);
     least(&mut live.into_iter())
@@ -68,18 +68,18 @@ fn round_trip(look: Look<'_>, peer: IpAddr) -> Option<(f64, Place)> {
         .or_else(|| least(&mut remembered.into_iter()).map(|rtt| (rtt, Place::Metrics)))
 }
 
-fn report(look: Look<'_>, way: Way, number: u64) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, way: Way, number: u64) -> Option<Finding> {
     let (peer, action) = match way {
         Way::Out(remote) => (remote.ip(), HostAction::ReuseConnections { with_timestamps: false }),
         Way::In(client, _) => (client, HostAction::KeepServedOpen),
     };
-    let (rtt, source) = round_trip(look, peer)?;
+    let (rtt, source) = round_trip(snapshot, peer)?;
     let took = rtt * number as f64;
     if took < SHARE * TIME_WAIT_S {
         return None;
     }
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer),
         cost_s: Some(took),
         extent: Some(Extent::Handshakes { seconds: took, within_s: TIME_WAIT_S }),

@@ -30,7 +30,7 @@ use super::counted::{DROPPED, FEW};
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::host::look::{Count, Look, Share, is_plain};
+use crate::host::snapshot::{Count, Share, Snapshot, is_plain};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Device;
 
@@ -41,13 +41,13 @@ const OF_DRIVERS: [&str; 3] = ["rx_out_of_buffer", "rx_discards_phy", "rx_no_dma
 /// Packets since an earlier snapshot that give a reliable share.
 const ENOUGH: u64 = 10_000;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    look.namespace.devices.iter().filter_map(|device| report(look, device)).collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    snapshot.namespace.devices.iter().filter_map(|device| report(snapshot, device)).collect()
 }
 
-fn count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
+fn count(snapshot: Snapshot<'_>, device: &Device, name: &str) -> Option<Count> {
     let boot = *device.counters.get(name)?;
-    let recent = look.earlier.and_then(|(earlier, seconds)| {
+    let recent = snapshot.earlier.and_then(|(earlier, seconds)| {
         let before = earlier.devices.iter().find(|before| before.index == device.index)?;
         Some((boot.saturating_sub(*before.counters.get(name)?), seconds))
     });
@@ -55,9 +55,9 @@ fn count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
 }
 
 /// A counter of the driver: those that are zero are not listed.
-fn driver_count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
+fn driver_count(snapshot: Snapshot<'_>, device: &Device, name: &str) -> Option<Count> {
     let boot = *device.driver_counters.get(name)?;
-    let recent = look.earlier.and_then(|(earlier, seconds)| {
+    let recent = snapshot.earlier.and_then(|(earlier, seconds)| {
         let before = earlier.devices.iter().find(|before| before.index == device.index)?;
         let before = before.driver_counters.get(name).copied().unwrap_or(0);
         Some((boot.saturating_sub(before), seconds))
@@ -65,10 +65,10 @@ fn driver_count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
     Some(Count { boot, recent })
 }
 
-fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
-    let all = count(look, device, "rx_packets")?;
-    let of_kernel = COUNTERS.iter().filter_map(|name| Some((*name, count(look, device, name)?)));
-    let of_driver = OF_DRIVERS.iter().filter_map(|name| Some((*name, driver_count(look, device, name)?)));
+fn report(snapshot: Snapshot<'_>, device: &Device) -> Option<Finding> {
+    let all = count(snapshot, device, "rx_packets")?;
+    let of_kernel = COUNTERS.iter().filter_map(|name| Some((*name, count(snapshot, device, name)?)));
+    let of_driver = OF_DRIVERS.iter().filter_map(|name| Some((*name, driver_count(snapshot, device, name)?)));
     // Drivers add some of their own to the kernel's: of equals that one is named.
     let shares = of_driver.chain(of_kernel).filter_map(|(name, count)| Some((name, count.share_of(all, ENOUGH)?)));
     let (name, share): (&str, Share) = shares.max_by_key(|(_, share)| share.count)?;
@@ -91,14 +91,14 @@ fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
         None => HostAction::SpreadInterrupts,
     };
     // Reading is harmless; a link that is gone for a second is not.
-    let command = is_plain(&name_of).then(|| look.command(&format!("ethtool -g {name_of}")));
+    let command = is_plain(&name_of).then(|| snapshot.command(&format!("ethtool -g {name_of}")));
     let verify = if OF_DRIVERS.contains(&name) {
         HostCheck::Driver { device: name_of.clone(), name: name.to_owned() }
     } else {
         HostCheck::Link { device: name_of.clone() }
     };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
         remedies: vec![fix(Who::Host, action, command)],

@@ -28,7 +28,7 @@ use super::listen_overflow::{is_full, overflow};
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Look, dst, owners, plain, socket_line};
+use crate::host::snapshot::{Snapshot, dst, owners, plain, socket_line};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use whyslow_core::analysis::Unit;
@@ -38,37 +38,37 @@ use whyslow_live::host::{Socket, State};
 /// Retransmissions of a SYN that are not chance.
 const RETRANSMITS: u8 = 2;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let mut targets: BTreeMap<SocketAddr, Vec<&Socket>> = BTreeMap::new();
-    let waits = look.in_state(State::SynSent).filter(|socket| retransmits(socket) >= RETRANSMITS);
-    for socket in waits.filter(|socket| !is_dropped_here(look, socket)) {
+    let waits = snapshot.in_state(State::SynSent).filter(|socket| retransmits(socket) >= RETRANSMITS);
+    for socket in waits.filter(|socket| !is_dropped_here(snapshot, socket)) {
         targets.entry(plain(socket.remote)).or_default().push(socket);
     }
-    targets.into_iter().filter_map(|(target, sockets)| report(look, target, &sockets)).collect()
+    targets.into_iter().filter_map(|(target, sockets)| report(snapshot, target, &sockets)).collect()
 }
 
 /// Whether the SYN goes to a listener of this machine whose queue is full: that does not concern
 /// the network.
-fn is_dropped_here(look: Look<'_>, socket: &Socket) -> bool {
+fn is_dropped_here(snapshot: Snapshot<'_>, socket: &Socket) -> bool {
     let [local, remote] = [socket.local, socket.remote].map(plain);
     let is_here = remote.ip().is_loopback() || local.ip() == remote.ip();
     let serves = |listener: &&Socket| {
         let bound = plain(listener.local);
         bound.port() == remote.port() && (bound.ip().is_unspecified() || bound.ip() == remote.ip())
     };
-    let overflows = |listener: &Socket| is_full(listener) || overflow(look, listener).is_some();
-    is_here && look.in_state(State::Listen).filter(serves).any(overflows)
+    let overflows = |listener: &Socket| is_full(listener) || overflow(snapshot, listener).is_some();
+    is_here && snapshot.in_state(State::Listen).filter(serves).any(overflows)
 }
 
 fn retransmits(socket: &Socket) -> u8 {
     socket.timer.map_or(0, |timer| timer.retransmits)
 }
 
-fn report(look: Look<'_>, target: SocketAddr, sockets: &[&Socket]) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, target: SocketAddr, sockets: &[&Socket]) -> Option<Finding> {
     let longest = *sockets.iter().max_by_key(|socket| retransmits(socket))?;
     let waited: f64 = sockets.iter().map(|socket| f64::from(retransmits(socket))).sum();
     let syns: u32 = sockets.iter().map(|socket| u32::from(retransmits(socket))).sum();
-    let command = look.command(&format!("ss -tnop state syn-sent {}", dst(target.ip())));
+    let command = snapshot.command(&format!("ss -tnop state syn-sent {}", dst(target.ip())));
     let statement = HostStatement::NoSynAck {
         target,
         connections: sockets.len() as u64,
@@ -76,7 +76,7 @@ fn report(look: Look<'_>, target: SocketAddr, sockets: &[&Socket]) -> Option<Fin
         retransmissions: retransmits(longest).into(),
     };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(target.ip()),
         cost_s: Some(waited),
         extent: Some(Extent::SoFar { seconds: waited, at_least: true }),

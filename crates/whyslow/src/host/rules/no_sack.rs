@@ -26,28 +26,28 @@ use super::counted::{FEW, LOSSY};
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, TcpOption, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
 /// TCPI_OPT_SACK.
 const SACK: u8 = 2;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let without = look.live().filter(|live| live.info.options.is_some_and(|options| options & SACK == 0));
-    Peer::all(without).into_iter().filter_map(|peer| report(look, &peer)).collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let without = snapshot.live().filter(|live| live.info.options.is_some_and(|options| options & SACK == 0));
+    Peer::all(without).into_iter().filter_map(|peer| report(snapshot, &peer)).collect()
 }
 
-fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let again = peer.sum(|info| info.total_retrans.map(u64::from));
     let sent: u64 = peer.connections.iter().filter_map(Live::sent).sum();
     if again < FEW || (again as f64) < LOSSY * sent as f64 || sent == 0 {
         return None;
     }
     let worst = peer.connections.iter().max_by_key(|live| live.info.total_retrans)?;
-    let setting = look.setting("net.ipv4.tcp_sack");
+    let setting = snapshot.setting("net.ipv4.tcp_sack");
     let is_off = setting == Some(0);
-    let since = (Place::Sockets, look.since_connections());
+    let since = (Place::Sockets, snapshot.since_connections());
     let mut evidence = vec![
         figure("retrans", again as f64, Unit::Segments, since),
         figure("data_segs_out", sent as f64, Unit::Segments, since),
@@ -59,9 +59,9 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         true => (Who::Host, HostAction::SwitchOn { option }),
         false => (Who::Peer, HostAction::SwitchOnAtPeer { option }),
     };
-    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_sack=1"));
+    let command = is_off.then(|| snapshot.command("sysctl -w net.ipv4.tcp_sack=1"));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: None,
         extent: Some(Extent::Share { share: again as f64 / sent as f64, of: sent, unit: Unit::Segments }),

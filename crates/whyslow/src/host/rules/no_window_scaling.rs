@@ -26,7 +26,7 @@
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, TcpOption, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
@@ -38,10 +38,10 @@ const WINDOW: u32 = 65_535;
 const SHARE: f64 = 0.2;
 const LEAST_US: u64 = 100_000;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let held =
-        look.live().filter(|live| live.info.options.is_some_and(|options| options & WSCALE == 0) && is_held(live));
-    Peer::all(held).into_iter().filter_map(|peer| report(look, &peer)).collect()
+        snapshot.live().filter(|live| live.info.options.is_some_and(|options| options & WSCALE == 0) && is_held(live));
+    Peer::all(held).into_iter().filter_map(|peer| report(snapshot, &peer)).collect()
 }
 
 fn is_held(live: &Live<'_>) -> bool {
@@ -52,15 +52,15 @@ fn is_held(live: &Live<'_>) -> bool {
     sends || receives
 }
 
-fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.info.rwnd_limited)?;
     let rtt = worst.min_rtt().or(worst.rtt())?;
     let limited = peer.sum(|info| info.rwnd_limited) as f64 / 1e6;
     let most = f64::from(WINDOW) * 8.0 / rtt;
-    let setting = look.setting("net.ipv4.tcp_window_scaling");
+    let setting = snapshot.setting("net.ipv4.tcp_window_scaling");
     let is_off = setting == Some(0);
     let mut evidence = vec![
-        figure("rwnd_limited", limited, Unit::Seconds, (Place::Sockets, look.since_connections())),
+        figure("rwnd_limited", limited, Unit::Seconds, (Place::Sockets, snapshot.since_connections())),
         figure("rtt", rtt, Unit::Seconds, (Place::Socket, Since::Now)),
     ];
     evidence.extend(
@@ -72,9 +72,9 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         true => (Who::Host, HostAction::SwitchOn { option }),
         false => (Who::Peer, HostAction::SwitchOnAtPeer { option }),
     };
-    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_window_scaling=1"));
+    let command = is_off.then(|| snapshot.command("sysctl -w net.ipv4.tcp_window_scaling=1"));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: (limited > 0.0).then_some(limited),
         extent: Some(Extent::HeldAt { rate_bps: most }),

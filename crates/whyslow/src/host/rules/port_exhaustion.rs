@@ -29,7 +29,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::host::look::{Look, dst, plain};
+use crate::host::snapshot::{Snapshot, dst, plain};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use whyslow_core::analysis::Unit;
@@ -38,13 +38,13 @@ use whyslow_live::host::State;
 /// Share of ports that are taken.
 const FULL: f64 = 0.9;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let range = look.namespace.sysctls.get("net.ipv4.ip_local_port_range");
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let range = snapshot.namespace.sysctls.get("net.ipv4.ip_local_port_range");
     let mut bounds = range.into_iter().flat_map(|range| range.split_whitespace()).filter_map(|port| port.parse().ok());
     let (Some(low), Some(high)) = (bounds.next(), bounds.next()) else { return Vec::new() };
     let range: std::ops::RangeInclusive<u16> = low..=high;
     let mut taken: BTreeMap<(IpAddr, SocketAddr), (u64, u64)> = BTreeMap::new();
-    for socket in look.namespace.sockets.iter().filter(|socket| socket.state != State::Listen) {
+    for socket in snapshot.namespace.sockets.iter().filter(|socket| socket.state != State::Listen) {
         let local = plain(socket.local);
         if range.contains(&local.port()) {
             let (all, waiting) = taken.entry((local.ip(), plain(socket.remote))).or_default();
@@ -55,12 +55,17 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let ports = u64::from(high.saturating_sub(low)) + 1;
     let is_full = |all: u64| all as f64 >= FULL * ports as f64;
     let full = taken.into_iter().filter(|(_, (all, _))| is_full(*all));
-    full.map(|((local, remote), counts)| report(look, (local, remote), counts, ports)).collect()
+    full.map(|((local, remote), counts)| report(snapshot, (local, remote), counts, ports)).collect()
 }
 
-fn report(look: Look<'_>, (local, remote): (IpAddr, SocketAddr), (all, waiting): (u64, u64), ports: u64) -> Finding {
+fn report(
+    snapshot: Snapshot<'_>,
+    (local, remote): (IpAddr, SocketAddr),
+    (all, waiting): (u64, u64),
+    ports: u64,
+) -> Finding {
     // Without timestamps tcp_tw_reuse does nothing (tcp_twsk_unique).
-    let is_off = look.setting("net.ipv4.tcp_timestamps") == Some(0) && waiting * 2 >= all;
+    let is_off = snapshot.setting("net.ipv4.tcp_timestamps") == Some(0) && waiting * 2 >= all;
     let mut evidence = vec![
         figure("sockets", all as f64, Unit::One, (Place::Sockets, Since::Now)),
         figure("TIME-WAIT", waiting as f64, Unit::One, (Place::Sockets, Since::Now)),
@@ -68,11 +73,11 @@ fn report(look: Look<'_>, (local, remote): (IpAddr, SocketAddr), (all, waiting):
     ];
     evidence.extend(is_off.then(|| figure("net.ipv4.tcp_timestamps", 0.0, Unit::One, (Place::Setting, Since::Now))));
     let (who, command) = match is_off {
-        true => (Who::Host, look.command("sysctl -w net.ipv4.tcp_timestamps=1")),
-        false => (Who::Program, look.command(&format!("ss -tn state time-wait {}", dst(remote.ip())))),
+        true => (Who::Host, snapshot.command("sysctl -w net.ipv4.tcp_timestamps=1")),
+        false => (Who::Program, snapshot.command(&format!("ss -tn state time-wait {}", dst(remote.ip())))),
     };
     Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(remote.ip()),
         extent: Some(Extent::Ports { taken: all, of: ports }),
         evidence,

@@ -29,7 +29,7 @@ use super::counted::{DROPPED, FEW, LOSSY};
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::host::look::{Count, Look, is_plain};
+use crate::host::snapshot::{Count, Snapshot, is_plain};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Device;
 
@@ -42,20 +42,20 @@ const ENOUGH: u64 = 1_000;
 /// Local drops that explain retransmissions, as a share of these.
 const HALF: f64 = 0.5;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    look.namespace.devices.iter().filter_map(|device| report(look, device)).collect()
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    snapshot.namespace.devices.iter().filter_map(|device| report(snapshot, device)).collect()
 }
 
 /// Whether the device's own queue dropped about as many packets as were sent again.
-pub(super) fn explains(look: Look<'_>, device: Option<&Device>, again: u64) -> bool {
-    let dropped = device.and_then(|device| most_dropped(look, device)).map(|(_, drops, _)| drops.newest().0);
+pub(super) fn explains(snapshot: Snapshot<'_>, device: Option<&Device>, again: u64) -> bool {
+    let dropped = device.and_then(|device| most_dropped(snapshot, device)).map(|(_, drops, _)| drops.newest().0);
     dropped.is_some_and(|dropped| dropped >= FEW && dropped as f64 >= HALF * again as f64)
 }
 
 /// The discipline of a device that dropped most, its drops, and all packets that it was given. A
 /// root's counters include those of the disciplines below it.
-fn most_dropped<'a>(look: Look<'_>, device: &'a Device) -> Option<(&'a str, Count, Count)> {
-    let earlier = look.earlier.and_then(|(earlier, seconds)| {
+fn most_dropped<'a>(snapshot: Snapshot<'_>, device: &'a Device) -> Option<(&'a str, Count, Count)> {
+    let earlier = snapshot.earlier.and_then(|(earlier, seconds)| {
         Some((earlier.devices.iter().find(|before| before.index == device.index)?, seconds))
     });
     let counts = device.qdiscs.iter().enumerate().map(|(place, qdisc)| {
@@ -74,8 +74,8 @@ fn most_dropped<'a>(look: Look<'_>, device: &'a Device) -> Option<(&'a str, Coun
     counts.max_by_key(|(_, drops, _)| drops.newest().0)
 }
 
-fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
-    let (kind, dropped, all) = most_dropped(look, device)?;
+fn report(snapshot: Snapshot<'_>, device: &Device) -> Option<Finding> {
+    let (kind, dropped, all) = most_dropped(snapshot, device)?;
     let share = dropped.share_of(all, ENOUGH)?;
     let threshold = if SHORT_QUEUES.contains(&kind) { LOSSY } else { DROPPED };
     if share.count < FEW || share.value() < threshold {
@@ -89,11 +89,11 @@ fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
     let waiting = device.qdiscs.iter().map(|qdisc| qdisc.backlog).max().unwrap_or(0);
     evidence.push(figure("backlog", waiting.into(), Unit::Bytes, (Place::Device, Since::Now)));
     let name = &device.name;
-    let command = is_plain(name).then(|| look.command(&format!("tc -s qdisc show dev {name}")));
+    let command = is_plain(name).then(|| snapshot.command(&format!("tc -s qdisc show dev {name}")));
     let statement =
         HostStatement::OwnQueueDropped { device: name.clone(), discipline: kind.to_owned(), packets: share.counted() };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
         remedies: vec![fix(Who::Host, action(device, kind), command)],

@@ -29,14 +29,14 @@ use super::counted::{DROPPED, by_counter, passes};
 use crate::host::finding::{
     Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Look, live as with_info};
+use crate::host::snapshot::{Snapshot, live as with_info};
 use whyslow_core::analysis::Unit;
 
 /// What is dropped, by its counter.
 const COUNTERS: [&str; 4] = ["TcpExt.RcvPruned", "TcpExt.TCPRcvQDrop", "TcpExt.OfoPruned", "TcpExt.TCPBacklogDrop"];
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let found = COUNTERS.iter().filter_map(|name| Some((*name, passes(look, (name, "Tcp.InSegs"), DROPPED)?)));
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let found = COUNTERS.iter().filter_map(|name| Some((*name, passes(snapshot, (name, "Tcp.InSegs"), DROPPED)?)));
     let Some((name, share)) = found.max_by_key(|(_, share)| share.count) else { return Vec::new() };
     let statement = HostStatement::BuffersDropped { segments: share.counted() };
     let filled = |socket: &&whyslow_live::host::Socket| {
@@ -45,16 +45,16 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
             .filter(|memory| memory.rcvbuf > 0)
             .map_or(0, |memory| u64::from(memory.rmem_alloc) * 1_000 / u64::from(memory.rcvbuf))
     };
-    let fullest = look.namespace.sockets.iter().filter(|socket| socket.recv_queue > 0).max_by_key(filled);
+    let fullest = snapshot.namespace.sockets.iter().filter(|socket| socket.recv_queue > 0).max_by_key(filled);
     let mut more = Vec::new();
     if let Some(live) = fullest.and_then(with_info) {
         more.push(figure("Recv-Q", live.socket.recv_queue.into(), Unit::Bytes, (Place::Socket, Since::Now)));
         more.push(text("socket", live.line(), (Place::Socket, Since::Now)));
     }
-    let mut found = by_counter(look, HostCause::ReceiveDrops, 0.8, statement, ((name, "Tcp.InSegs"), share));
+    let mut found = by_counter(snapshot, HostCause::ReceiveDrops, 0.8, statement, ((name, "Tcp.InSegs"), share));
     found.evidence.extend(more);
     vec![Finding {
-        remedies: vec![fix(Who::Program, HostAction::ReadSooner, Some(look.command("ss -tnmp")))],
+        remedies: vec![fix(Who::Program, HostAction::ReadSooner, Some(snapshot.command("ss -tnmp")))],
         verify: Some(HostCheck::Counters {
             names: &["TcpExtRcvPruned", "TcpExtTCPRcvQDrop", "TcpExtOfoPruned"],
             slowly: false,

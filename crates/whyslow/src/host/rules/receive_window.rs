@@ -44,7 +44,7 @@ use super::zero_window;
 use crate::host::finding::{
     Cap, Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US as LEAST_US;
@@ -69,18 +69,18 @@ const RECENT_MS: u32 = 1_000;
 /// A shorter round trip makes any window large enough, seconds.
 const NEAR_S: f64 = 0.002;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let sending = look.live().filter(|live| !zero_window::is_told(look, live));
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let sending = snapshot.live().filter(|live| !zero_window::is_told(snapshot, live));
     let sending = sending.filter(|live| !live.waits_for_reader() && !live.stands_in_queue());
-    let sending = sending.filter(|live| !live.stays_in_memory() || live.takes_little(look));
-    let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(look, &peer));
-    let receiving = look.live().filter(|live| is_held_here(live) && !is_refuted(look, live));
+    let sending = sending.filter(|live| !live.stays_in_memory() || live.takes_little(snapshot));
+    let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(snapshot, &peer));
+    let receiving = snapshot.live().filter(|live| is_held_here(live) && !is_refuted(snapshot, live));
     let receiving = Peer::all(receiving.filter(|live| !live.stays_in_memory()));
-    sending.chain(receiving.into_iter().filter_map(|peer| own(look, &peer))).collect()
+    sending.chain(receiving.into_iter().filter_map(|peer| own(snapshot, &peer))).collect()
 }
 
 /// The peer's windows limited the data sent to it.
-fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let limited_of = |info: &TcpInfo| info.rwnd_limited;
     let held = |live: &&Live<'_>| live.held_by_window().is_some_and(|held| is_lasting(live, held));
     let connections: Vec<Live<'_>> = peer.connections.iter().filter(held).copied().collect();
@@ -95,11 +95,11 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let action = HostAction::PeerBuffer { size };
     let statement = HostStatement::PeerWindowFull { connections: peer.connections(), limited_s: limited, busy_s: busy };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: Some(limited),
         extent: Some(Extent::Of { seconds: limited, of_s: busy }),
-        evidence: sending_evidence(look, limited, busy, worst),
+        evidence: sending_evidence(snapshot, limited, busy, worst),
         // It is the other machine's: no command.
         remedies: vec![fix(Who::Peer, action, None)],
         verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::LittleRwndLimited }),
@@ -107,8 +107,8 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn sending_evidence(look: Look<'_>, limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
-    let since = (Place::Sockets, look.since_connections());
+fn sending_evidence(snapshot: Snapshot<'_>, limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
+    let since = (Place::Sockets, snapshot.since_connections());
     let mut out = vec![
         figure("rwnd_limited", limited, Unit::Seconds, since),
         figure("busy_time", busy, Unit::Seconds, since),
@@ -116,7 +116,7 @@ fn sending_evidence(look: Look<'_>, limited: f64, busy: f64, worst: &Live<'_>) -
             "rwnd_limited",
             worst.grown(|info| info.rwnd_limited).unwrap_or(0) as f64 / 1e6,
             Unit::Seconds,
-            (Place::Socket, look.since_connections()),
+            (Place::Socket, snapshot.since_connections()),
         ),
     ];
     let now = (Place::Socket, Since::Now);
@@ -156,8 +156,8 @@ fn is_held_here(live: &Live<'_>) -> bool {
 }
 
 /// An earlier look shows that much less than a window came in a round trip.
-fn is_refuted(look: Look<'_>, live: &Live<'_>) -> bool {
-    let rate = look.earlier.and_then(|(_, seconds)| {
+fn is_refuted(snapshot: Snapshot<'_>, live: &Live<'_>) -> bool {
+    let rate = snapshot.earlier.and_then(|(_, seconds)| {
         let came = live.info.bytes_received?.checked_sub(live.before?.bytes_received?)?;
         Some(came as f64 / seconds)
     });
@@ -178,9 +178,9 @@ enum Bound {
     Program,
 }
 
-fn bound(look: Look<'_>, rcvbuf: Option<u64>) -> Bound {
-    let rmem = look.triple("net.ipv4.tcp_rmem");
-    let core = look.setting("net.core.rmem_max").and_then(|most| u64::try_from(most).ok());
+fn bound(snapshot: Snapshot<'_>, rcvbuf: Option<u64>) -> Bound {
+    let rmem = snapshot.triple("net.ipv4.tcp_rmem");
+    let core = snapshot.setting("net.core.rmem_max").and_then(|most| u64::try_from(most).ok());
     match (rcvbuf, rmem) {
         (Some(rcvbuf), Some([_, _, most])) if rcvbuf >= most => Bound::Most,
         (Some(rcvbuf), Some([_, first, _])) if rcvbuf == first => Bound::Begin,
@@ -191,15 +191,15 @@ fn bound(look: Look<'_>, rcvbuf: Option<u64>) -> Bound {
 }
 
 /// The own windows hold what the peer sends.
-fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn own(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.info.rcv_rtt)?;
     let (window, rtt) = (worst.info.rcv_wnd?, round_trip(worst.info)?);
     let rate = |live: &Live<'_>| Some(f64::from(live.info.rcv_space?) / round_trip(live.info)?);
-    let most = look.triple("net.ipv4.tcp_rmem").map(|[_, _, most]| most);
+    let most = snapshot.triple("net.ipv4.tcp_rmem").map(|[_, _, most]| most);
     let rcvbuf = worst.socket.memory.map(|memory| u64::from(memory.rcvbuf));
     let size = needed(&peer.connections, RECEIVE, rate)?;
     let (bytes, begin) = (size.bytes, begins_with(&size));
-    let bound = bound(look, rcvbuf);
+    let bound = bound(snapshot, rcvbuf);
     // A buffer that is as large already needs no setting.
     let helps = match bound {
         Bound::Most => rcvbuf.is_some_and(|rcvbuf| rcvbuf < bytes),
@@ -237,11 +237,11 @@ fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     };
     let confidence = if bound == Bound::Program { 0.6 } else { 0.85 };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         extent: Some(Extent::HeldAt { rate_bps: held }),
         evidence,
-        remedies: vec![fix(who, action, helps.then(|| look.command(&command)))],
+        remedies: vec![fix(who, action, helps.then(|| snapshot.command(&command)))],
         verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::WindowAboveSpace }),
         ..Finding::new(Cause::ReceiveWindow, confidence, statement)
     })

@@ -33,7 +33,7 @@
 use crate::host::finding::{
     Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer};
+use crate::host::snapshot::{Live, Peer, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_live::tcp_info::TcpInfo;
@@ -71,19 +71,19 @@ struct Restart<'a> {
     cost: f64,
 }
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    if look.setting("net.ipv4.tcp_slow_start_after_idle") != Some(1) {
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    if snapshot.setting("net.ipv4.tcp_slow_start_after_idle") != Some(1) {
         return Vec::new();
     }
-    let restarts: Vec<Restart<'_>> = look
+    let restarts: Vec<Restart<'_>> = snapshot
         .live()
         .filter(|live| live.socket.congestion_control.as_deref().is_some_and(|name| !name.starts_with("bbr")))
         .filter_map(|live| {
-            restarted_since_earlier_look(&live).or_else(|| by_threshold(look, &live)).or_else(|| expected(&live))
+            restarted_since_earlier_look(&live).or_else(|| by_threshold(snapshot, &live)).or_else(|| expected(&live))
         })
         .filter(|restart| restart.cost >= WORTH_S)
         .collect();
-    report(look, &restarts).into_iter().collect()
+    report(snapshot, &restarts).into_iter().collect()
 }
 
 /// Whether nothing is in flight or waits, for longer than the retransmission timeout.
@@ -103,13 +103,13 @@ fn restarted_since_earlier_look<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
 }
 
 /// The window stands below a threshold that no loss has set.
-fn by_threshold<'a>(look: Look<'_>, live: &Live<'a>) -> Option<Restart<'a>> {
+fn by_threshold<'a>(snapshot: Snapshot<'_>, live: &Live<'a>) -> Option<Restart<'a>> {
     let info = live.info;
     let (ssthresh, cwnd) = (info.snd_ssthresh?, info.snd_cwnd?);
-    let is_remembered = look.namespace.metrics.iter().any(|entry| {
+    let is_remembered = snapshot.namespace.metrics.iter().any(|entry| {
         entry.address.to_canonical() == live.peer() && entry.ssthresh.is_some_and(|remembered| remembered > 0)
     });
-    let of_route = live.socket.route.and_then(|route| look.namespace.routes.get(route));
+    let of_route = live.socket.route.and_then(|route| snapshot.namespace.routes.get(route));
     let is_of_route = of_route.is_some_and(|route| route.text.split_whitespace().any(|word| word == "ssthresh"));
     let is_restart = info.total_retrans == Some(0) && cwnd < ssthresh && !is_remembered && !is_of_route;
     // The threshold is three quarters of the window.
@@ -149,7 +149,7 @@ fn rounds(segments: f64, window: f64) -> u32 {
     (1..=MOST_ROUNDS).find(|rounds| window * (2_f64.powi(*rounds as i32) - 1.0) >= segments).unwrap_or(MOST_ROUNDS)
 }
 
-fn report(look: Look<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
     let worst = restarts.iter().max_by(|a, b| a.known.cmp(&b.known).then(a.cost.total_cmp(&b.cost)))?;
     let info = worst.live.info;
     let (cwnd, known) = (info.snd_cwnd?, worst.known);
@@ -164,9 +164,9 @@ fn report(look: Look<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
         Known::Threshold => 0.75,
         Known::Expected => 0.65,
     };
-    let command = look.command("sysctl -w net.ipv4.tcp_slow_start_after_idle=0");
+    let command = snapshot.command("sysctl -w net.ipv4.tcp_slow_start_after_idle=0");
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         cost_s: Some(worst.cost),
         extent: Some(Extent::AfterEachPause { seconds: worst.cost }),
         evidence: evidence(worst),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::super::finding::{Evidence, Finding, Who};
-use super::super::look::Look;
+use super::super::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use whyslow_evidence::Fix;
 use whyslow_live::host::{
@@ -95,8 +95,8 @@ impl Scene {
         self.namespace().sockets.push(socket);
     }
 
-    pub(in crate::host) fn look(&self) -> Look<'_> {
-        Look {
+    pub(in crate::host) fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
             host: &self.host,
             namespace: &self.host.namespaces[0],
             earlier: self.earlier.as_ref().map(|earlier| (earlier, 10.0)),
@@ -109,7 +109,7 @@ impl Scene {
 
     /// What all rules find.
     pub(in crate::host) fn findings(&self) -> Vec<Finding> {
-        super::judge(&[self.look()])
+        super::judge(&[self.snapshot()])
     }
 
     /// The same, in words.

@@ -35,7 +35,7 @@ use super::buffers::{SEND, needed, raise};
 use crate::host::finding::{
     Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer, live as with_info};
+use crate::host::snapshot::{Live, Peer, Snapshot, live as with_info};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
@@ -51,10 +51,10 @@ const SEGMENTS: u32 = 3;
 /// A shorter round trip makes any buffer large enough, seconds.
 const NEAR_S: f64 = 0.002;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let held = look.live().filter(|live| is_counted(live) || is_full(live));
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let held = snapshot.live().filter(|live| is_counted(live) || is_full(live));
     let held = held.filter(|live| !live.stands_in_queue() && live.rtt().is_some_and(|rtt| rtt >= NEAR_S));
-    Peer::all(held).into_iter().filter_map(|peer| report(look, &peer)).collect()
+    Peer::all(held).into_iter().filter_map(|peer| report(snapshot, &peer)).collect()
 }
 
 fn limited_of(info: &TcpInfo) -> Option<u64> {
@@ -93,14 +93,15 @@ fn was_full(earlier: &Namespace, live: &Live<'_>) -> bool {
     before.and_then(with_info).is_some_and(|before| is_full(&before))
 }
 
-fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.grown(limited_of))?;
     let limited = peer.sum(limited_of) as f64 / 1e6;
     let busy = peer.sum(|info| info.busy_time) as f64 / 1e6;
     let counted = peer.connections.iter().any(is_counted);
-    let twice = look.earlier.is_some_and(|(earlier, _)| peer.connections.iter().any(|live| was_full(earlier, live)));
+    let twice =
+        snapshot.earlier.is_some_and(|(earlier, _)| peer.connections.iter().any(|live| was_full(earlier, live)));
     let sndbuf = worst.socket.memory.map(|memory| u64::from(memory.sndbuf));
-    let most = look.triple("net.ipv4.tcp_wmem").map(|[_, _, most]| most);
+    let most = snapshot.triple("net.ipv4.tcp_wmem").map(|[_, _, most]| most);
     let is_setting = sndbuf.zip(most).is_some_and(|(sndbuf, most)| sndbuf >= most);
     let buffer = needed(&peer.connections, SEND, |live| live.rate());
     let helps = buffer.as_ref().filter(|buffer| is_setting && most.is_some_and(|most| most < buffer.bytes));
@@ -119,25 +120,25 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         Some(size) => fix(
             Who::Host,
             HostAction::GrowSendBuffer { size: *size, after: None },
-            Some(look.command(&raise("tcp_wmem", size.bytes))),
+            Some(snapshot.command(&raise("tcp_wmem", size.bytes))),
         ),
         None => fix(Who::Program, HostAction::DropSendBuffer, None),
     };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: counted.then_some(limited),
         extent: Some(if counted { Extent::Of { seconds: limited, of_s: busy } } else { Extent::FullNow }),
-        evidence: evidence(look, worst, [limited, busy], most),
+        evidence: evidence(snapshot, worst, [limited, busy], most),
         remedies: vec![remedy],
         verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::FlightAsCwnd }),
         ..Finding::new(Cause::SenderCap, confidence, statement)
     })
 }
 
-fn evidence(look: Look<'_>, worst: &Live<'_>, [limited, busy]: [f64; 2], most: Option<u64>) -> Vec<Evidence> {
+fn evidence(snapshot: Snapshot<'_>, worst: &Live<'_>, [limited, busy]: [f64; 2], most: Option<u64>) -> Vec<Evidence> {
     let now = (Place::Socket, Since::Now);
-    let since = (Place::Sockets, look.since_connections());
+    let since = (Place::Sockets, snapshot.since_connections());
     let mut out =
         vec![figure("sndbuf_limited", limited, Unit::Seconds, since), figure("busy_time", busy, Unit::Seconds, since)];
     if let Some(memory) = worst.socket.memory {

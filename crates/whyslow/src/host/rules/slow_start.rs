@@ -28,7 +28,7 @@
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Takes, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look};
+use crate::host::snapshot::{Live, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_core::predict::Plan;
@@ -58,10 +58,10 @@ const METRICS: [Metric; 2] = [
     Metric { name: "initrwnd", get: |route| route.initrwnd, meets: received_more, outgoing: false },
 ];
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let routes = look.namespace.routes.iter().enumerate();
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let routes = snapshot.namespace.routes.iter().enumerate();
     let set = routes.flat_map(|route| METRICS.iter().map(move |metric| (route, metric)));
-    set.filter_map(|((place, route), metric)| report(look, place, route, metric)).collect()
+    set.filter_map(|((place, route), metric)| report(snapshot, place, route, metric)).collect()
 }
 
 /// More came than the first window holds, so that the sender had to wait for the next one.
@@ -81,10 +81,10 @@ fn without(route: &Route, metric: &Metric) -> Option<String> {
     is_harmless.then(|| rest.join(" "))
 }
 
-fn report(look: Look<'_>, place: usize, route: &Route, metric: &Metric) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, place: usize, route: &Route, metric: &Metric) -> Option<Finding> {
     let initial = (metric.get)(route).filter(|&initial| initial < USUAL && initial > 0)?;
     let rtt = |live: &Live<'_>| live.min_rtt().or(live.rtt());
-    let lives = look.live().filter(|live| live.socket.route == Some(place) && (metric.meets)(live, initial));
+    let lives = snapshot.live().filter(|live| live.socket.route == Some(place) && (metric.meets)(live, initial));
     let farthest = lives.max_by(|a, b| rtt(a).unwrap_or(0.0).total_cmp(&rtt(b).unwrap_or(0.0)))?;
     let time = rtt(&farthest)?;
     let takes = |segments: u32| {
@@ -106,9 +106,9 @@ fn report(look: Look<'_>, place: usize, route: &Route, metric: &Metric) -> Optio
         outgoing: metric.outgoing,
         takes: Takes { bytes: BYTES, with_s: with, without_s: usual },
     };
-    let command = without(route, metric).map(|rest| look.command(&format!("{ip} route change {rest}")));
+    let command = without(route, metric).map(|rest| snapshot.command(&format!("{ip} route change {rest}")));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(farthest.peer()),
         cost_s: Some(costs),
         extent: Some(Extent::OfEach { seconds: costs, bytes: BYTES }),

@@ -27,7 +27,7 @@ use super::counted::{DROPPED, FEW};
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::host::look::{Count, Look};
+use crate::host::snapshot::{Count, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Softnet;
 
@@ -36,26 +36,27 @@ const ENOUGH: u64 = 10_000;
 /// A longer backlog only delays, packets.
 const MOST: i64 = 16_384;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    if look.is_first { report(look).into_iter().collect() } else { Vec::new() }
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    if snapshot.is_first { report(snapshot).into_iter().collect() } else { Vec::new() }
 }
 
 /// Over all processors.
-fn count(look: Look<'_>, get: impl Fn(&Softnet) -> u64) -> Option<Count> {
+fn count(snapshot: Snapshot<'_>, get: impl Fn(&Softnet) -> u64) -> Option<Count> {
     let sum = |all: &[Softnet]| all.iter().map(&get).sum::<u64>();
-    let boot = (!look.host.softnet.is_empty()).then(|| sum(&look.host.softnet))?;
-    let recent = look.softnet_earlier.filter(|(before, _)| !before.is_empty());
+    let boot = (!snapshot.host.softnet.is_empty()).then(|| sum(&snapshot.host.softnet))?;
+    let recent = snapshot.softnet_earlier.filter(|(before, _)| !before.is_empty());
     let recent = recent.map(|(before, seconds)| (boot.saturating_sub(sum(before)), seconds));
     Some(Count { boot, recent })
 }
 
-fn report(look: Look<'_>) -> Option<Finding> {
-    let share = count(look, |softnet| softnet.dropped)?.share_of(count(look, |softnet| softnet.processed)?, ENOUGH)?;
+fn report(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let share =
+        count(snapshot, |softnet| softnet.dropped)?.share_of(count(snapshot, |softnet| softnet.processed)?, ENOUGH)?;
     if share.count < FEW || share.value() < DROPPED {
         return None;
     }
-    let worst = look.host.softnet.iter().max_by_key(|softnet| softnet.dropped)?;
-    let backlog = look.setting("net.core.netdev_max_backlog");
+    let worst = snapshot.host.softnet.iter().max_by_key(|softnet| softnet.dropped)?;
+    let backlog = snapshot.setting("net.core.netdev_max_backlog");
     let from = (Place::Kernel, share.since());
     let mut evidence = vec![
         figure("softnet_stat dropped", share.count as f64, Unit::Packets, from),
@@ -73,9 +74,9 @@ fn report(look: Look<'_>) -> Option<Finding> {
         }),
     );
     let twice = backlog.map(|size| size * 2).filter(|twice| *twice <= MOST);
-    let command = twice.map(|twice| look.command(&format!("sysctl -w net.core.netdev_max_backlog={twice}")));
+    let command = twice.map(|twice| snapshot.command(&format!("sysctl -w net.core.netdev_max_backlog={twice}")));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
         remedies: vec![fix(Who::Host, HostAction::LongerBacklog, command)],

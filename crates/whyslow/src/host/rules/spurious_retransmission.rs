@@ -32,7 +32,7 @@ use super::{needless_tail_probes, timeout};
 use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer, Share};
+use crate::host::snapshot::{Live, Peer, Share, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
@@ -41,26 +41,26 @@ const HALF: f64 = 0.5;
 /// Share of the timeouts that F-RTO found needless.
 const TENTH: f64 = 0.1;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let timers = by_timers(look);
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let timers = by_timers(snapshot);
     // Each copy has one reason.
-    if needless_tail_probes::needless(look).is_some() {
+    if needless_tail_probes::needless(snapshot).is_some() {
         return timers.into_iter().collect();
     }
-    let peers = Peer::all(look.live().filter(|live| !live.stays_in_memory()));
-    peers.iter().filter_map(|peer| of_peer(look, peer)).chain(timers).collect()
+    let peers = Peer::all(snapshot.live().filter(|live| !live.stays_in_memory()));
+    peers.iter().filter_map(|peer| of_peer(snapshot, peer)).chain(timers).collect()
 }
 
 /// Timestamps that are off, or what reorders.
-fn remedy(look: Look<'_>) -> whyslow_evidence::Fix {
-    if look.setting("net.ipv4.tcp_timestamps") == Some(0) {
-        let command = look.command("sysctl -w net.ipv4.tcp_timestamps=1");
+fn remedy(snapshot: Snapshot<'_>) -> whyslow_evidence::Fix {
+    if snapshot.setting("net.ipv4.tcp_timestamps") == Some(0) {
+        let command = snapshot.command("sysctl -w net.ipv4.tcp_timestamps=1");
         return fix(Who::Host, HostAction::TimestampsOn, Some(command));
     }
     fix(Who::Network, HostAction::FindReordering, None)
 }
 
-fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let copies = peer.sum(|info| info.dsack_dups.map(u64::from));
     let again = peer.sum(|info| info.total_retrans.map(u64::from));
     let sent: u64 = peer.connections.iter().filter_map(Live::sent).sum();
@@ -69,7 +69,7 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         return None;
     }
     let worst = peer.connections.iter().max_by_key(|live| live.grown(|info| info.dsack_dups.map(u64::from)))?;
-    let since = (Place::Sockets, look.since_connections());
+    let since = (Place::Sockets, snapshot.since_connections());
     let mut evidence = vec![
         figure("dsack_dups", copies as f64, Unit::Segments, since),
         figure("retrans", again as f64, Unit::Segments, since),
@@ -81,11 +81,11 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     }
     evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         extent: Some(Extent::Share { share: copies as f64 / sent as f64, of: sent, unit: Unit::Segments }),
         evidence,
-        remedies: vec![remedy(look)],
+        remedies: vec![remedy(snapshot)],
         verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::FewDsacks }),
         ..Finding::new(
             Cause::SpuriousRetransmission,
@@ -95,20 +95,20 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn by_timers(look: Look<'_>) -> Option<Finding> {
-    let timeouts = timeout::counted(look)?;
-    let share: Share = passes(look, ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs"), 0.0)?;
-    let all = over(look, "TcpExt.TCPTimeouts", share)?;
+fn by_timers(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let timeouts = timeout::counted(snapshot)?;
+    let share: Share = passes(snapshot, ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs"), 0.0)?;
+    let all = over(snapshot, "TcpExt.TCPTimeouts", share)?;
     if (share.count as f64) < TENTH * all as f64 || timeouts.seconds != share.seconds {
         return None;
     }
     let needless = Share { all, ..share };
     let statement = HostStatement::NeedlessTimeouts { timeouts: needless.counted() };
     let names = ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs");
-    let mut found = by_counter(look, Cause::SpuriousRetransmission, 0.7, statement, (names, share));
+    let mut found = by_counter(snapshot, Cause::SpuriousRetransmission, 0.7, statement, (names, share));
     found.evidence.push(figure("TcpExt.TCPTimeouts", all as f64, Unit::One, (Place::Counter, share.since())));
     Some(Finding {
-        remedies: vec![remedy(look)],
+        remedies: vec![remedy(snapshot)],
         verify: Some(HostCheck::Counters { names: &["TcpExtTCPSpuriousRTOs"], slowly: true }),
         ..found
     })

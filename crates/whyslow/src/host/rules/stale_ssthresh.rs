@@ -38,7 +38,7 @@ use crate::host::finding::{
     Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Takes, Who, figure, fix,
     text,
 };
-use crate::host::look::{Look, live as with_info};
+use crate::host::snapshot::{Snapshot, live as with_info};
 use std::net::IpAddr;
 use whyslow_core::analysis::Unit;
 use whyslow_core::predict::Plan;
@@ -72,15 +72,15 @@ impl Costly<'_> {
     }
 }
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let mut acting: Vec<(&PeerMetrics, u32, u32, bool)> = look
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let mut acting: Vec<(&PeerMetrics, u32, u32, bool)> = snapshot
         .namespace
         .metrics
         .iter()
         .filter_map(|entry| {
             let (ssthresh, rtt) = (entry.ssthresh?, entry.rtt_us?);
-            let is_proven = has_acted(look, entry.address, ssthresh);
-            (is_proven || acts(look, entry)).then_some((entry, ssthresh, rtt, is_proven))
+            let is_proven = has_acted(snapshot, entry.address, ssthresh);
+            (is_proven || acts(snapshot, entry)).then_some((entry, ssthresh, rtt, is_proven))
         })
         .collect();
     // What 10 MB lose is about a round trip for each segment that the window lacks.
@@ -89,12 +89,12 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     acting.truncate(PLAYED);
     let mut costly: Vec<Costly<'_>> = acting.into_iter().filter_map(play).collect();
     costly.sort_by(|a, b| b.costs().total_cmp(&a.costs()));
-    report(look, &costly).into_iter().collect()
+    report(snapshot, &costly).into_iter().collect()
 }
 
 /// Whether the next connection to the peer starts with the entry's threshold.
-fn acts(look: Look<'_>, entry: &PeerMetrics) -> bool {
-    let is_used = match (look.kernel_at_least(5, 6), look.setting("net.ipv4.tcp_no_ssthresh_metrics_save")) {
+fn acts(snapshot: Snapshot<'_>, entry: &PeerMetrics) -> bool {
+    let is_used = match (snapshot.kernel_at_least(5, 6), snapshot.setting("net.ipv4.tcp_no_ssthresh_metrics_save")) {
         (_, Some(setting)) => setting == 0,
         (Some(false), None) => true,
         // Unknown, so not reported.
@@ -104,8 +104,9 @@ fn acts(look: Look<'_>, entry: &PeerMetrics) -> bool {
 }
 
 /// Whether a live connection has it, which found no threshold of its own by a loss.
-fn has_acted(look: Look<'_>, peer: IpAddr, ssthresh: u32) -> bool {
-    let lives = look.namespace.sockets.iter().filter_map(with_info).filter(|live| live.peer() == peer.to_canonical());
+fn has_acted(snapshot: Snapshot<'_>, peer: IpAddr, ssthresh: u32) -> bool {
+    let lives =
+        snapshot.namespace.sockets.iter().filter_map(with_info).filter(|live| live.peer() == peer.to_canonical());
     let mut same = lives.filter(|live| live.info.snd_ssthresh == Some(ssthresh));
     same.any(|live| live.info.total_retrans == Some(0) && live.info.snd_cwnd.is_some_and(|cwnd| cwnd >= ssthresh))
 }
@@ -123,7 +124,7 @@ fn play((entry, ssthresh, rtt, is_proven): (&PeerMetrics, u32, u32, bool)) -> Op
     (costly.costs() >= least && costly.costs() >= share * costly.without[1]).then_some(costly)
 }
 
-fn report(look: Look<'_>, costly: &[Costly<'_>]) -> Option<Finding> {
+fn report(snapshot: Snapshot<'_>, costly: &[Costly<'_>]) -> Option<Finding> {
     let worst = costly.first()?;
     let peer = worst.entry.address;
     let others = costly.len() - 1;
@@ -137,27 +138,27 @@ fn report(look: Look<'_>, costly: &[Costly<'_>]) -> Option<Finding> {
     };
     let confidence = if worst.is_proven { 0.95 } else { 0.85 };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer),
         cost_s: Some(worst.costs()),
         extent: Some(Extent::OfEach { seconds: worst.costs(), bytes: SIZES[1] }),
-        evidence: evidence(look, worst),
-        remedies: vec![remedy(look, costly)],
+        evidence: evidence(snapshot, worst),
+        remedies: vec![remedy(snapshot, costly)],
         verify: Some(HostCheck::Metrics),
         ..Finding::new(HostCause::StaleSsthresh, confidence, statement)
     })
 }
 
-fn evidence(look: Look<'_>, worst: &Costly<'_>) -> Vec<Evidence> {
+fn evidence(snapshot: Snapshot<'_>, worst: &Costly<'_>) -> Vec<Evidence> {
     let metrics = (Place::Metrics, Since::Now);
     let seconds = |us: u32| f64::from(us) / 1e6;
     let mut out = vec![figure("ssthresh", worst.ssthresh.into(), Unit::Segments, metrics)];
     out.extend(worst.entry.rtt_us.map(|rtt| figure("rtt", seconds(rtt), Unit::Seconds, metrics)));
     out.extend(worst.entry.age_ms.map(|age| figure("age", age as f64 / 1e3, Unit::Seconds, metrics)));
     let name = "net.ipv4.tcp_no_ssthresh_metrics_save";
-    out.push(match look.setting(name) {
+    out.push(match snapshot.setting(name) {
         Some(setting) => figure(name, setting as f64, Unit::One, (Place::Setting, Since::Now)),
-        None => text("kernel", &look.host.kernel, (Place::Kernel, Since::Now)),
+        None => text("kernel", &snapshot.host.kernel, (Place::Kernel, Since::Now)),
     });
     for (index, name) in ["saved of 1 MB", "saved of 10 MB"].into_iter().enumerate() {
         let saved = (worst.with[index] - worst.without[index]).max(0.0);
@@ -166,8 +167,8 @@ fn evidence(look: Look<'_>, worst: &Costly<'_>) -> Vec<Evidence> {
     out
 }
 
-fn remedy(look: Look<'_>, costly: &[Costly<'_>]) -> whyslow_evidence::Fix {
-    let is_new = look.setting("net.ipv4.tcp_no_ssthresh_metrics_save").is_some();
+fn remedy(snapshot: Snapshot<'_>, costly: &[Costly<'_>]) -> whyslow_evidence::Fix {
+    let is_new = snapshot.setting("net.ipv4.tcp_no_ssthresh_metrics_save").is_some();
     let setting = if is_new { "tcp_no_ssthresh_metrics_save" } else { "tcp_no_metrics_save" };
     let delete = if costly.len() > FEW {
         "ip tcp_metrics flush all".to_owned()
@@ -176,7 +177,7 @@ fn remedy(look: Look<'_>, costly: &[Costly<'_>]) -> whyslow_evidence::Fix {
         each.collect::<Vec<_>>().join("; ")
     };
     let sets = |text: &str| text.split_whitespace().any(|word| word == "ssthresh");
-    let route = look.namespace.routes.iter().find(|route| sets(&route.text)).map(|route| route.to.clone());
-    let command = look.command(&format!("sysctl -w net.ipv4.{setting}=1; {delete}"));
+    let route = snapshot.namespace.routes.iter().find(|route| sets(&route.text)).map(|route| route.to.clone());
+    let command = snapshot.command(&format!("sysctl -w net.ipv4.{setting}=1; {delete}"));
     fix(Who::Host, HostAction::ForgetThresholds { route }, Some(command))
 }

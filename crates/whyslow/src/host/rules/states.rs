@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::scene::FindingSummary;
-use crate::host::look::Look;
+use crate::host::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use whyslow_live::host::Host;
@@ -90,7 +90,7 @@ fn summaries(looks: &[Host]) -> Vec<FindingSummary> {
         [earlier, host] => (host, Some((&earlier.namespaces[0], host.uptime_s - earlier.uptime_s))),
         _ => panic!("one look or two"),
     };
-    let look = Look {
+    let snapshot = Snapshot {
         host,
         namespace: &host.namespaces[0],
         earlier,
@@ -99,7 +99,7 @@ fn summaries(looks: &[Host]) -> Vec<FindingSummary> {
         is_own: true,
         closed_since: &BTreeMap::new(),
     };
-    super::judge(&[look]).iter().map(FindingSummary::of).collect()
+    super::judge(&[snapshot]).iter().map(FindingSummary::of).collect()
 }
 
 /// By one look, and by the last of two where there are two.

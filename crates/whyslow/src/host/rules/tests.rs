@@ -721,14 +721,14 @@ fn no_advice_is_given_twice_and_the_largest_value_counts() {
 fn commands_of_another_namespace_enter_it() {
     let mut scene = Scene::new();
     scene.namespace().process = Some(99);
-    let look = crate::host::look::Look { is_own: false, ..scene.look() };
-    assert_eq!(look.command("sysctl -w a=1"), "nsenter -t 99 -n sysctl -w a=1");
-    assert_eq!(look.command("a '$x'; b"), r"nsenter -t 99 -n sh -c 'a '\''$x'\''; b'");
+    let snapshot = crate::host::snapshot::Snapshot { is_own: false, ..scene.snapshot() };
+    assert_eq!(snapshot.command("sysctl -w a=1"), "nsenter -t 99 -n sysctl -w a=1");
+    assert_eq!(snapshot.command("a '$x'; b"), r"nsenter -t 99 -n sh -c 'a '\''$x'\''; b'");
     scene.namespace().process = None;
     scene.namespace().name = Some("blue".to_owned());
-    let look = crate::host::look::Look { is_own: false, ..scene.look() };
-    assert_eq!(look.command("ss -tn"), "ip netns exec blue ss -tn");
+    let snapshot = crate::host::snapshot::Snapshot { is_own: false, ..scene.snapshot() };
+    assert_eq!(snapshot.command("ss -tn"), "ip netns exec blue ss -tn");
     scene.namespace().name = Some("$(reboot)".to_owned());
-    let look = crate::host::look::Look { is_own: false, ..scene.look() };
-    assert_eq!(look.command("ss -tn"), "ss -tn");
+    let snapshot = crate::host::snapshot::Snapshot { is_own: false, ..scene.snapshot() };
+    assert_eq!(snapshot.command("ss -tn"), "ss -tn");
 }

@@ -32,7 +32,7 @@ use super::qdisc_drops;
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Look, Peer, Share};
+use crate::host::snapshot::{Peer, Share, Snapshot};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::TIMEOUTS as SHARE;
@@ -45,19 +45,20 @@ const VERIFY: HostCheck = HostCheck::Counters { names: &["TcpExtTCPTimeouts"], s
 /// In a row.
 const ROW: u8 = 3;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let found: Vec<Finding> = Peer::all(look.live()).into_iter().filter_map(|peer| of_peer(look, &peer)).collect();
-    if found.is_empty() { by_counters(look).into_iter().collect() } else { found }
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let found: Vec<Finding> =
+        Peer::all(snapshot.live()).into_iter().filter_map(|peer| of_peer(snapshot, &peer)).collect();
+    if found.is_empty() { by_counters(snapshot).into_iter().collect() } else { found }
 }
 
 /// Timeouts except those of SYNs, as a share of the segments sent, if there are many.
-pub(super) fn counted(look: Look<'_>) -> Option<Share> {
-    let all = look.counter("TcpExt.TCPTimeouts")?.share_of(look.counter("Tcp.OutSegs")?, ENOUGH)?;
-    let share = Share { count: without_syns(look, "TcpExt.TCPTimeouts", all)?, ..all };
+pub(super) fn counted(snapshot: Snapshot<'_>) -> Option<Share> {
+    let all = snapshot.counter("TcpExt.TCPTimeouts")?.share_of(snapshot.counter("Tcp.OutSegs")?, ENOUGH)?;
+    let share = Share { count: without_syns(snapshot, "TcpExt.TCPTimeouts", all)?, ..all };
     (share.count >= FEW && share.value() >= SHARE).then_some(share)
 }
 
-fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let timeouts_of = |info: &TcpInfo| info.total_rto.map(u64::from);
     let timeouts = peer.sum(timeouts_of);
     let worst = peer.connections.iter().max_by_key(|live| (live.timeouts_in_a_row(), live.grown(timeouts_of)))?;
@@ -69,7 +70,7 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let least = LEAST_S * timeouts.max(row.into()) as f64;
     let is_measured = took >= least;
     let seconds = took.max(least);
-    let since = (Place::Sockets, look.since_connections());
+    let since = (Place::Sockets, snapshot.since_connections());
     let mut evidence = vec![figure("total_rto", timeouts as f64, Unit::One, since)];
     if is_measured {
         evidence.push(figure("total_rto_time", took, Unit::Seconds, since));
@@ -85,14 +86,16 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         at_least: !is_measured,
         row: (row >= ROW).then_some(row.into()),
     };
-    let remedy = match look.device(worst).filter(|device| qdisc_drops::explains(look, Some(device), timeouts)) {
+    let remedy = match snapshot.device(worst).filter(|device| qdisc_drops::explains(snapshot, Some(device), timeouts)) {
         Some(device) => fix(Who::Host, HostAction::SeeQdiscDrops { device: device.name.clone() }, None),
-        None => {
-            remedy(look, HostAction::FindLoss { peer: peer.address }, &format!("mtr --tcp --report {}", peer.address))
-        }
+        None => remedy(
+            snapshot,
+            HostAction::FindLoss { peer: peer.address },
+            &format!("mtr --tcp --report {}", peer.address),
+        ),
     };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: Some(seconds),
         extent: Some(Extent::Took { seconds, at_least: !is_measured }),
@@ -104,29 +107,29 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
 }
 
 /// A setting that is off and would find losses sooner; else the path.
-fn remedy(look: Look<'_>, path: HostAction, command: &str) -> whyslow_evidence::Fix {
+fn remedy(snapshot: Snapshot<'_>, path: HostAction, command: &str) -> whyslow_evidence::Fix {
     let off = [("net.ipv4.tcp_sack", 1), ("net.ipv4.tcp_recovery", 1), ("net.ipv4.tcp_early_retrans", 3)]
         .into_iter()
-        .find(|(name, _)| look.setting(name) == Some(0));
+        .find(|(name, _)| snapshot.setting(name) == Some(0));
     match off {
         Some((name, value)) => {
-            let command = look.command(&format!("sysctl -w {name}={value}"));
+            let command = snapshot.command(&format!("sysctl -w {name}={value}"));
             fix(Who::Host, HostAction::LossDetectionOn { name, value }, Some(command))
         }
-        None => fix(Who::Network, path, Some(look.command(command))),
+        None => fix(Who::Network, path, Some(snapshot.command(command))),
     }
 }
 
-fn by_counters(look: Look<'_>) -> Option<Finding> {
-    let share = counted(look)?;
+fn by_counters(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let share = counted(snapshot)?;
     let seconds = share.count as f64 * LEAST_S;
     let statement = HostStatement::TimeoutsCounted { timeouts: share.counted(), seconds };
     let names = ("TcpExt.TCPTimeouts - SYNs", "Tcp.OutSegs");
-    let mut found = by_counter(look, Cause::Timeout, 0.7, statement, (names, share));
-    found.evidence.extend(counter(look, "TcpExt.TCPSynRetrans", share));
+    let mut found = by_counter(snapshot, Cause::Timeout, 0.7, statement, (names, share));
+    found.evidence.extend(counter(snapshot, "TcpExt.TCPSynRetrans", share));
     Some(Finding {
         cost_s: Some(seconds),
-        remedies: vec![remedy(look, HostAction::LookWhileSlow, "whyslow host --for 30s")],
+        remedies: vec![remedy(snapshot, HostAction::LookWhileSlow, "whyslow host --for 30s")],
         verify: Some(VERIFY),
         ..found
     })

@@ -27,11 +27,11 @@ use super::counted::{FEW, LOSSY};
 use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, is_plain};
+use crate::host::snapshot::{Live, Snapshot, is_plain};
 use whyslow_core::analysis::Unit;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    if look.kernel_at_least(4, 13) == Some(false) { report(look).into_iter().collect() } else { Vec::new() }
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    if snapshot.kernel_at_least(4, 13) == Some(false) { report(snapshot).into_iter().collect() } else { Vec::new() }
 }
 
 /// Segments that a connection sent again.
@@ -39,11 +39,11 @@ fn again(live: &Live<'_>) -> u64 {
     live.grown(|info| info.total_retrans.map(u64::from)).unwrap_or(0)
 }
 
-fn report(look: Look<'_>) -> Option<Finding> {
-    let (worst, device) = look
+fn report(snapshot: Snapshot<'_>) -> Option<Finding> {
+    let (worst, device) = snapshot
         .live()
         .filter(|live| live.socket.congestion_control.as_deref() == Some("bbr"))
-        .filter_map(|live| Some((live, look.device(&live)?)))
+        .filter_map(|live| Some((live, snapshot.device(&live)?)))
         .filter(|(live, device)| {
             let again = again(live);
             let sent = live.sent().unwrap_or(0);
@@ -54,18 +54,18 @@ fn report(look: Look<'_>) -> Option<Finding> {
         .max_by_key(|(live, _)| again(live))?;
     let (again, sent) = (again(&worst), worst.sent()?);
     let share = again as f64 / sent.max(1) as f64;
-    let since = (Place::Socket, look.since_connections());
+    let since = (Place::Socket, snapshot.since_connections());
     let name = &device.name;
-    let command = is_plain(name).then(|| look.command(&format!("tc qdisc show dev {name}")));
+    let command = is_plain(name).then(|| snapshot.command(&format!("tc qdisc show dev {name}")));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(worst.peer()),
         extent: Some(Extent::Share { share, of: sent, unit: Unit::Segments }),
         evidence: vec![
             figure("retrans", again as f64, Unit::Segments, since),
             figure("data_segs_out", sent as f64, Unit::Segments, since),
             text(format!("{name} qdisc"), device.qdisc.clone().unwrap_or_default(), (Place::Device, Since::Now)),
-            text("kernel", &look.host.kernel, (Place::Kernel, Since::Now)),
+            text("kernel", &snapshot.host.kernel, (Place::Kernel, Since::Now)),
             text("socket", worst.line(), (Place::Socket, Since::Now)),
         ],
         remedies: vec![fix(Who::Host, HostAction::PaceWithFq { device: name.clone() }, command)],

@@ -36,7 +36,7 @@
 use crate::host::finding::{
     Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::host::look::{Live, Look, Peer, dst};
+use crate::host::snapshot::{Live, Peer, Snapshot, dst};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US;
@@ -49,13 +49,14 @@ const STOOD_MS: u32 = 1_000;
 /// A window of less lets no full segment come, bytes: the smallest usual one.
 const SEGMENT: u32 = 536;
 
-pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let here = Peer::all(look.live().filter(is_unread)).into_iter().filter_map(|peer| of_program(look, &peer));
-    let there =
-        Peer::all(look.live().filter(|live| is_told(look, live))).into_iter().filter_map(|peer| of_peer(look, &peer));
-    let slow = look.live().filter(|live| live.waits_for_reader() && !is_told(look, live));
-    let slow = slow.filter(|live| !live.stays_in_memory() || live.takes_little(look));
-    let slow = Peer::all(slow).into_iter().filter_map(|peer| of_slow_peer(look, &peer));
+pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
+    let here = Peer::all(snapshot.live().filter(is_unread)).into_iter().filter_map(|peer| of_program(snapshot, &peer));
+    let there = Peer::all(snapshot.live().filter(|live| is_told(snapshot, live)))
+        .into_iter()
+        .filter_map(|peer| of_peer(snapshot, &peer));
+    let slow = snapshot.live().filter(|live| live.waits_for_reader() && !is_told(snapshot, live));
+    let slow = slow.filter(|live| !live.stays_in_memory() || live.takes_little(snapshot));
+    let slow = Peer::all(slow).into_iter().filter_map(|peer| of_slow_peer(snapshot, &peer));
     here.chain(there).chain(slow).collect()
 }
 
@@ -76,15 +77,15 @@ fn is_shut(live: &Live<'_>) -> bool {
 }
 
 /// Whether the peer's window is shut, and has been for longer than an instant.
-pub(super) fn is_told(look: Look<'_>, live: &Live<'_>) -> bool {
-    is_shut(live) && has_stayed_shut(look, live)
+pub(super) fn is_told(snapshot: Snapshot<'_>, live: &Live<'_>) -> bool {
+    is_shut(live) && has_stayed_shut(snapshot, live)
 }
 
 /// Whether the window has been shut for longer than an instant.
-fn has_stayed_shut(look: Look<'_>, live: &Live<'_>) -> bool {
+fn has_stayed_shut(snapshot: Snapshot<'_>, live: &Live<'_>) -> bool {
     let is_long = live.info.last_data_sent.is_some_and(|ms| ms >= STOOD_MS);
     let was_shut = || {
-        let (Some(before), Some((_, seconds))) = (live.before, look.earlier) else { return false };
+        let (Some(before), Some((_, seconds))) = (live.before, snapshot.earlier) else { return false };
         let acked = live.info.bytes_acked.zip(before.bytes_acked);
         let stood = seconds * 1e3 >= f64::from(STOOD_MS);
         stood && before.snd_wnd.is_some_and(|window| window < SEGMENT) && acked.is_some_and(|(now, then)| now == then)
@@ -92,19 +93,19 @@ fn has_stayed_shut(look: Look<'_>, live: &Live<'_>) -> bool {
     is_long || was_shut()
 }
 
-fn of_program(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_program(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let longest = peer.connections.iter().max_by_key(|live| live.info.last_data_recv)?;
     let seconds = f64::from(longest.info.last_data_recv?) / 1e3;
     let unread: u64 = peer.connections.iter().map(|live| u64::from(live.socket.recv_queue)).sum();
     let now = (Place::Sockets, Since::Now);
     let mut evidence =
         vec![figure("Recv-Q", unread as f64, Unit::Bytes, now), figure("last_data_recv", seconds, Unit::Seconds, now)];
-    evidence.extend(counter(look, "TcpExt.TCPToZeroWindowAdv"));
+    evidence.extend(counter(snapshot, "TcpExt.TCPToZeroWindowAdv"));
     evidence.push(text("socket", longest.line(), (Place::Socket, Since::Now)));
-    let command = look.command(&format!("ss -tnmp {}", dst(peer.address)));
+    let command = snapshot.command(&format!("ss -tnmp {}", dst(peer.address)));
     let statement = HostStatement::UnreadHere { by: peer.owners(), peer: peer.address, bytes: unread, seconds };
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: Some(seconds),
         extent: Some(Extent::SoFar { seconds, at_least: false }),
@@ -115,7 +116,7 @@ fn of_program(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let longest = peer.connections.iter().max_by_key(|live| live.info.last_data_sent)?;
     let waiting: u64 = peer.connections.iter().map(|live| u64::from(live.socket.send_queue)).sum();
     let seconds = longest.info.last_data_sent.map(|ms| f64::from(ms) / 1e3);
@@ -123,10 +124,10 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     evidence.extend(
         longest.info.snd_wnd.map(|window| figure("snd_wnd", window.into(), Unit::Bytes, (Place::Socket, Since::Now))),
     );
-    evidence.extend(counter(look, "TcpExt.TCPWinProbe"));
+    evidence.extend(counter(snapshot, "TcpExt.TCPWinProbe"));
     evidence.push(text("socket", longest.line(), (Place::Socket, Since::Now)));
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: seconds,
         extent: Some(seconds.map_or(Extent::Now, |seconds| Extent::SoFar { seconds, at_least: false })),
@@ -138,7 +139,7 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
 }
 
 /// The peer's application reads slower than data comes.
-fn of_slow_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+fn of_slow_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let limited = peer.sum(|info| info.rwnd_limited);
     if limited < HELD_LEAST_US {
         return None;
@@ -154,7 +155,7 @@ fn of_slow_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         rate_bps: acked * 8.0 / busy_s,
         window_bps: window * 8.0 / worst.min_rtt().or(worst.rtt())?,
     };
-    let (now, since) = ((Place::Socket, Since::Now), (Place::Sockets, look.since_connections()));
+    let (now, since) = ((Place::Socket, Since::Now), (Place::Sockets, snapshot.since_connections()));
     let mut evidence = vec![
         figure("rwnd_limited", limited_s, Unit::Seconds, since),
         figure("busy_time", busy_s, Unit::Seconds, since),
@@ -165,7 +166,7 @@ fn of_slow_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     evidence.push(text("socket", worst.line(), now));
     let is_recent = peer.connections.iter().all(|live| live.before.is_some());
     Some(Finding {
-        namespace: look.foreign_name(),
+        namespace: snapshot.foreign_name(),
         peer: Some(peer.address),
         cost_s: Some(limited_s),
         extent: Some(Extent::Of { seconds: limited_s, of_s: busy_s }),
@@ -176,7 +177,7 @@ fn of_slow_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn counter(look: Look<'_>, name: &str) -> Option<Evidence> {
-    let (count, seconds) = look.counter(name)?.newest();
+fn counter(snapshot: Snapshot<'_>, name: &str) -> Option<Evidence> {
+    let (count, seconds) = snapshot.counter(name)?.newest();
     Some(figure(name, count as f64, Unit::One, (Place::Counter, seconds.map_or(Since::Boot, Since::Seconds))))
 }

@@ -81,14 +81,14 @@ fn nothing_else_passes() {
 
 #[test]
 fn what_passes_is_cut_to_the_snaplen() {
-    let program = program(None, Watched::Ethernet("any"), 128).unwrap();
+    let program = program(None, CaptureTarget::Ethernet("any"), 128).unwrap();
     let returned: Vec<u32> = program.iter().filter(|line| line.code == RETURN).map(|line| line.value).collect();
     assert!(returned.contains(&128) && returned.iter().all(|value| [0, 128].contains(value)));
     let several = [(3, "a".to_owned()), (300, "b".to_owned())];
-    let program = super::program(None, Watched::Cooked(&several), 128).unwrap();
+    let program = super::program(None, CaptureTarget::Cooked(&several), 128).unwrap();
     assert!([3, 300].iter().all(|index| program.iter().any(|line| line.value == *index)));
     let many: Vec<_> = (0..201).map(|index| (index, "x".to_owned())).collect();
-    let error = super::program(None, Watched::Cooked(&many), 128).unwrap_err().to_string();
+    let error = super::program(None, CaptureTarget::Cooked(&many), 128).unwrap_err().to_string();
     assert_eq!(error, "the number of interfaces is 201: it must be 200 at most; without a name all are watched");
 }
 
@@ -99,9 +99,9 @@ fn an_expression_is_compiled_for_what_packets_begin_with() {
     }
     let web = ethernet(&[], 0x0800, &ipv4("10.0.0.1:1000", "10.0.0.2:80", 1, 2));
     let other = ethernet(&[], 0x0800, &ipv4("10.0.0.1:1000", "10.0.0.2:81", 1, 2));
-    let on_ethernet = compile("tcp port 80 and host 10.0.0.1", Watched::Ethernet("eth0")).unwrap();
+    let on_ethernet = compile("tcp port 80 and host 10.0.0.1", CaptureTarget::Ethernet("eth0")).unwrap();
     assert!(accepted_length(&on_ethernet, &web).is_some() && accepted_length(&on_ethernet, &other).is_none());
-    let mut on_any = compile("tcp port 80 and host 10.0.0.1", Watched::Cooked(&[])).unwrap();
+    let mut on_any = compile("tcp port 80 and host 10.0.0.1", CaptureTarget::Cooked(&[])).unwrap();
     let protocol = ancillary(libc::SKF_AD_PROTOCOL);
     for line in on_any.iter_mut().filter(|line| line.value == protocol) {
         *line = Instruction { code: 0, jumps: [0, 0], value: 0x0800 };
@@ -110,7 +110,7 @@ fn an_expression_is_compiled_for_what_packets_begin_with() {
 }
 
 /// The error of an expression.
-fn compile_error(expression: &str, watched: Watched<'_>) -> String {
+fn compile_error(expression: &str, watched: CaptureTarget<'_>) -> String {
     compile(expression, watched).unwrap_err().to_string()
 }
 
@@ -119,7 +119,7 @@ fn an_error_in_an_expression_is_named_and_marked() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }
-    let ethernet = Watched::Ethernet("eth0");
+    let ethernet = CaptureTarget::Ethernet("eth0");
     assert_eq!(
         compile_error("tcp and port foo", ethernet),
         "the filter is not understood: unknown port 'foo'\n  tcp and port foo\n               ^^^"
@@ -128,9 +128,9 @@ fn an_error_in_an_expression_is_named_and_marked() {
     assert_eq!(compile_error("tcp port and", ethernet), "the filter is not understood: syntax error\n  tcp port and");
     // An expression is not an option.
     assert!(compile_error("-w /tmp/x", ethernet).starts_with("the filter is not understood: syntax error"));
-    let error = compile_error("ether host 02:00:00:00:00:01", Watched::Cooked(&[]));
+    let error = compile_error("ether host 02:00:00:00:00:01", CaptureTarget::Cooked(&[]));
     assert!(error.contains("ethernet addresses supported only on ethernet"), "{error}");
-    let error = compile_error("link[4:2] = 6", Watched::Cooked(&[]));
+    let error = compile_error("link[4:2] = 6", CaptureTarget::Cooked(&[]));
     assert!(error.ends_with("to do: name one Ethernet interface with -i"), "{error}");
 }
 

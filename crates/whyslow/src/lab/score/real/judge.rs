@@ -10,7 +10,7 @@ use whyslow_lab::real::Label;
 
 /// The verdict on one capture.
 #[derive(Debug, Serialize)]
-pub(super) struct Judged {
+pub(super) struct ScoredRun {
     pub(super) end: &'static str,
     pub(super) capture: PathBuf,
     #[serde(rename = "said")]
@@ -37,7 +37,7 @@ pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 }
 
 /// Judges the analysis of a capture.
-pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
+pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> ScoredRun {
     let findings = right::findings(analysis, false);
     let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.cost_s.as_secs_f64()).sum();
     let named = |surest: ReportedCause| NamedCause {
@@ -55,7 +55,7 @@ pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analys
     ruled_out.dedup_by_key(|one| one.cause);
     let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(named).collect();
     let wrong = wrong(label, reported.as_ref(), &findings, &ruled_out);
-    Judged { end: name(end), capture, reported, wrong, ruled_out }
+    ScoredRun { end: name(end), capture, reported, wrong, ruled_out }
 }
 
 /// What is wrong, in a table's words.
@@ -77,7 +77,7 @@ pub(super) fn wrong(
     Some(format!("`{}` beside it", most.cause))
 }
 
-impl Judged {
+impl ScoredRun {
     /// The wrong cause with the greatest confidence.
     pub(super) fn most_confident_error(&self) -> Option<&NamedCause> {
         let wrong = self.wrong.as_ref()?;
@@ -92,7 +92,7 @@ impl Judged {
 
 /// The causes that cost most, and those that the configuration rules out, and whether they are
 /// right.
-pub(super) fn checked(judged: &[&Judged]) -> Vec<(ReportedCause, bool)> {
+pub(super) fn checked(judged: &[&ScoredRun]) -> Vec<(ReportedCause, bool)> {
     let top = judged.iter().filter_map(|j| {
         let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));
         Some((j.reported.as_ref()?.surest, is_right))
@@ -102,6 +102,6 @@ pub(super) fn checked(judged: &[&Judged]) -> Vec<(ReportedCause, bool)> {
 }
 
 /// How many of these there were for each bin of confidence, and were right.
-pub(super) fn calibration(judged: &[&Judged]) -> Vec<Bin> {
+pub(super) fn calibration(judged: &[&ScoredRun]) -> Vec<Bin> {
     calibration::bins(&checked(judged))
 }

@@ -1,7 +1,7 @@
 //! All runs of a score, judged.
 
 use super::super::calibration::{Bin, Counts};
-use super::judge::{Judged, calibration, checked, explain, judge};
+use super::judge::{ScoredRun, calibration, checked, explain, judge};
 use super::promise::Promise;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub(super) struct Run {
     pub(super) confirmed: bool,
     pub(super) problems: Vec<String>,
     pub(super) unconfirmed: Vec<String>,
-    pub(super) ends: Vec<Judged>,
+    pub(super) ends: Vec<ScoredRun>,
 }
 
 /// Explains both captures of every run.
@@ -100,7 +100,7 @@ pub(crate) fn report(
 impl Report {
     /// How often its findings were right.
     pub(crate) fn counts(&self) -> Counts {
-        let judged: Vec<&Judged> = self.runs.iter().flat_map(|run| &run.ends).collect();
+        let judged: Vec<&ScoredRun> = self.runs.iter().flat_map(|run| &run.ends).collect();
         let mut counts = Counts::default();
         counts.add(&checked(&judged));
         counts

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::super::calibration::ReportedCause;
-use super::judge::{Judged, NamedCause, calibration, wrong};
+use super::judge::{NamedCause, ScoredRun, calibration, wrong};
 use super::promise::{Promise, PromiseScope};
 use super::report::{Report, Run, SCHEMA};
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ fn named(cause: &'static str, confidence: f64) -> NamedCause {
     NamedCause { cause, confidence, seconds: 1.0, surest }
 }
 
-fn judged(top: Option<NamedCause>, ruled_out: Vec<NamedCause>) -> Judged {
+fn judged(top: Option<NamedCause>, ruled_out: Vec<NamedCause>) -> ScoredRun {
     let wrong = wrong(&LABEL, top.as_ref(), &[], &ruled_out);
-    Judged { end: "client", capture: "x/client.pcap".into(), reported: top, wrong, ruled_out }
+    ScoredRun { end: "client", capture: "x/client.pcap".into(), reported: top, wrong, ruled_out }
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn the_label_and_its_other_words_are_right_and_what_is_ruled_out_is_not() {
     assert_eq!(wrong(&nothing, Some(&named("loss", 0.9)), &[], &[]).unwrap(), "`loss`");
 }
 
-fn run(ends: Vec<Judged>) -> Run {
+fn run(ends: Vec<ScoredRun>) -> Run {
     Run {
         scenario: "nginx-loss".to_owned(),
         label: "nginx-loss-1".to_owned(),

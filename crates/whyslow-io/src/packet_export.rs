@@ -1,4 +1,4 @@
-//! [`EveryPacket`]: the packets of all connections, with the verdicts on them.
+//! [`PacketExport`]: the packets of all connections, with the verdicts on them.
 //!
 //! The captures are read a second time for that, set by set. Packets of a connection are wanted
 //! together, and lie apart in a capture: they wait in temporary files ([`Spill`]) until their set
@@ -24,7 +24,7 @@ const PIECE_BITS: u32 = 24;
 ///
 /// [`EveryConnection`]: crate::EveryConnection
 /// [`Analysis::connections`]: whyslow_core::analysis::Analysis::connections
-pub struct EveryPacket<'a> {
+pub struct PacketExport<'a> {
     reading: &'a Reading,
     stop: Stop,
     progress: &'a mut dyn FnMut(Progress),
@@ -32,13 +32,13 @@ pub struct EveryPacket<'a> {
     late: u64,
 }
 
-impl std::fmt::Debug for EveryPacket<'_> {
+impl std::fmt::Debug for PacketExport<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EveryPacket").field("open", &self.open).finish_non_exhaustive()
+        f.debug_struct("PacketExport").field("open", &self.open).finish_non_exhaustive()
     }
 }
 
-impl<'a> EveryPacket<'a> {
+impl<'a> PacketExport<'a> {
     /// Of these captures. Nothing is read before a packet is asked for; after a `stop` request
     /// that fails.
     pub fn new(reading: &'a Reading, stop: &Stop, progress: &'a mut dyn FnMut(Progress)) -> Self {

@@ -1,4 +1,4 @@
-//! [`FirstRead`]: what a file held when it was first read.
+//! [`FileSnapshot`]: what a file held when it was first read.
 //!
 //! A second reading must find at least as much: a file that was truncated or replaced in between
 //! would give figures that contradict the first reading. A file that has grown still holds all that
@@ -13,14 +13,14 @@ use whyslow_core::capture::Summary;
 
 /// A file as it was read the first time.
 #[derive(Clone, Debug)]
-pub(crate) struct FirstRead {
+pub(crate) struct FileSnapshot {
     pub(crate) input: Input,
     /// Bytes that were read, as they are stored.
     bytes: u64,
     packets: u64,
 }
 
-impl FirstRead {
+impl FileSnapshot {
     /// The state of an input after this reading.
     pub(crate) fn new(input: Input, source: &Source, summary: &Summary) -> Self {
         Self { input, bytes: source.raw_bytes(), packets: summary.packets }

@@ -1,7 +1,7 @@
-//! [`Watched`]: what hyper reads and writes, read along by a [`Spotter`].
+//! [`InstrumentedStream`]: what hyper reads and writes, read along by a [`ResponseDetector`].
 
-use crate::spot::Spotter;
-use crate::wire::{Arrival, SharedLedger, Wire};
+use crate::response_detector::ResponseDetector;
+use crate::timed_socket::{Arrival, SharedLedger, TimedSocket};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,14 +18,14 @@ const READS: u32 = 16;
 /// The bytes below HTTP.
 #[derive(Debug)]
 pub(crate) enum Below {
-    Plain(Wire),
-    Tls(Box<TlsStream<Wire>>),
+    Plain(TimedSocket),
+    Tls(Box<TlsStream<TimedSocket>>),
 }
 
 /// What was seen of the request that is under way.
 #[derive(Debug)]
 pub(crate) struct RequestProgress {
-    spotter: Spotter,
+    spotter: ResponseDetector,
     /// When the kernel had taken all of the request, and how many bytes it had taken since the
     /// connection began.
     written: Option<(Instant, u64)>,
@@ -36,7 +36,7 @@ pub(crate) struct RequestProgress {
 pub(crate) struct SharedProgress(Arc<Mutex<RequestProgress>>);
 
 impl SharedProgress {
-    pub(crate) fn new(spotter: Spotter) -> Self {
+    pub(crate) fn new(spotter: ResponseDetector) -> Self {
         Self(Arc::new(Mutex::new(RequestProgress { spotter, written: None })))
     }
 
@@ -74,7 +74,7 @@ impl SharedProgress {
 
 /// A connection that is read along.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct InstrumentedStream {
     below: Below,
     ledger: SharedLedger,
     seen: SharedProgress,
@@ -82,7 +82,7 @@ pub(crate) struct Watched {
     reads: u32,
 }
 
-impl Watched {
+impl InstrumentedStream {
     pub(crate) fn new(below: Below, ledger: SharedLedger, seen: SharedProgress) -> Self {
         Self { below, ledger, seen, reads: 0 }
     }
@@ -106,7 +106,7 @@ impl Watched {
 trait Both: AsyncRead + AsyncWrite + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Unpin> Both for T {}
 
-impl AsyncRead for Watched {
+impl AsyncRead for InstrumentedStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.reads == READS {
             self.reads = 0;
@@ -128,7 +128,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for InstrumentedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let taken = ready!(self.below().poll_write(cx, bytes))?;
         self.seen.lock().spotter.wrote(bytes.get(..taken).unwrap_or_default());
@@ -170,9 +170,9 @@ mod tests {
             let (mut server, _) = listener.accept().await.unwrap();
             server.write_all(&[b'a'; 1_000]).await.unwrap();
             client.readable().await.unwrap();
-            let wire = Wire::new(client);
-            let (ledger, seen) = (wire.ledger(), SharedProgress::new(Spotter::http1()));
-            let mut watched = Watched::new(Below::Plain(wire), ledger, seen);
+            let wire = TimedSocket::new(client);
+            let (ledger, seen) = (wire.ledger(), SharedProgress::new(ResponseDetector::http1()));
+            let mut watched = InstrumentedStream::new(Below::Plain(wire), ledger, seen);
             let mut runs = Vec::new();
             while runs.iter().sum::<u32>() < 100 {
                 let run = poll_fn(|cx| {

@@ -1,7 +1,7 @@
-//! [`OpenedConnection`]: a connection in the state in which it was opened, with its packets.
+//! [`PinnedConnection`]: a connection in the state in which it was opened, with its packets.
 
-use super::held::HeldTransfer;
 use super::packets::HeldPackets;
+use super::retained::HeldTransfer;
 use super::row;
 use super::update::PacketSupply;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use whyslow_report::words::WordSheet;
 
 /// A connection that was opened.
 #[derive(Debug)]
-pub(crate) struct OpenedConnection {
+pub(crate) struct PinnedConnection {
     connection: Connection,
     /// Each transfer's number among all.
     serials: Vec<u64>,
@@ -42,7 +42,7 @@ pub(crate) struct Opened<'a> {
     missing: u64,
 }
 
-impl OpenedConnection {
+impl PinnedConnection {
     /// A connection with its transfers that are held, in the order of time; none without any.
     pub(super) fn new(held: &[Arc<HeldTransfer>], supply: &PacketSupply) -> Option<Self> {
         let mut connection = Connection {

@@ -44,7 +44,7 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let Opened { captured, page, kept: _kept } = open(&place)?;
     let at_most = task.at_most.as_secs_f64();
     if task.scenario {
-        let built = super::built::build(&captured, super::built::Choice::first(&captured), at_most);
+        let built = super::scenario::build(&captured, super::scenario::Choice::first(&captured), at_most);
         out.write(&super::keep::toml(&built.scenario, &captured, "captured")?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -70,7 +70,7 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
 fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyhow::Result<super::outcome::Outcome> {
     let bar = Bar::waiting("prove");
     let shop = Workshop { folder, repeat: task.repeat, progress: &|what| bar.message(what) };
-    let fitted = super::fit::fit(&captured, at_most, task.tries, &shop)?;
+    let fitted = super::search::fit(&captured, at_most, task.tries, &shop)?;
     Ok(super::outcome::Outcome::of(captured, fitted, &shop))
 }
 

@@ -1,4 +1,4 @@
-//! [`Look`]: the rules' view of one namespace of the machine, with the figures that they need.
+//! [`Snapshot`]: the rules' view of one namespace of the machine, with the figures that they need.
 
 use super::finding::{Connections, Counted, Listener, Processes, Since};
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,7 @@ const ROUNDS: f64 = 20.0;
 
 /// What a rule is given: it judges this and nothing else.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look<'a> {
+pub(crate) struct Snapshot<'a> {
     pub host: &'a Host,
     pub namespace: &'a Namespace,
     /// The same namespace a while ago, and how many seconds that is.
@@ -64,7 +64,7 @@ pub(crate) struct Live<'a> {
     pub before: Option<&'a TcpInfo>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Snapshot<'a> {
     /// Connections that carry data, or could.
     pub(crate) fn live(self) -> impl Iterator<Item = Live<'a>> {
         let earlier = self.earlier.map_or(&[][..], |(earlier, _)| earlier.sockets.as_slice());
@@ -246,8 +246,8 @@ impl Live<'_> {
 
     /// Whether an earlier look shows that the peer of a connection within this machine takes less
     /// than a processor can copy.
-    pub(crate) fn takes_little(&self, look: Look<'_>) -> bool {
-        let Some((_, seconds)) = look.earlier.filter(|_| self.before.is_some()) else { return false };
+    pub(crate) fn takes_little(&self, snapshot: Snapshot<'_>) -> bool {
+        let Some((_, seconds)) = snapshot.earlier.filter(|_| self.before.is_some()) else { return false };
         self.grown(|info| info.bytes_acked).is_some_and(|bytes| (bytes as f64) < FAST * seconds)
     }
 

@@ -1,4 +1,4 @@
-//! [`Wire`]: a TCP connection that remembers when its bytes came.
+//! [`TimedSocket`]: a TCP connection that remembers when its bytes came.
 //!
 //! Under TLS it hands them over one record at a time and never more: a reader of plaintext above it
 //! then knows that it came in the last record, and when the first and the last byte of that record
@@ -86,7 +86,7 @@ impl Record {
 
 /// A connection under observation.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct TimedSocket {
     stream: TcpStream,
     ledger: SharedLedger,
     tls: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Wire {
     times: VecDeque<(usize, Instant)>,
 }
 
-impl Wire {
+impl TimedSocket {
     pub(crate) fn new(stream: TcpStream) -> Self {
         Self {
             stream,
@@ -158,7 +158,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for TimedSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if !self.tls {
             let before = buffer.filled().len();
@@ -177,7 +177,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for TimedSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let taken = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
         self.ledger.lock().written += taken as u64;

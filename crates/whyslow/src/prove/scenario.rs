@@ -1,4 +1,4 @@
-//! [`Built`]: the lab's scenario for a transfer that was captured.
+//! [`TransferScenario`]: the lab's scenario for a transfer that was captured.
 
 use super::captured::Captured;
 use super::conversation::Conversation;
@@ -43,7 +43,7 @@ impl Choice {
 
 /// A scenario, and what of the capture it is to reproduce.
 #[derive(Clone, Debug)]
-pub(super) struct Built {
+pub(super) struct TransferScenario {
     pub scenario: Scenario,
     /// The place of the transfer's first byte among its sender's bytes here.
     pub place: u64,
@@ -58,7 +58,7 @@ pub(super) struct Built {
 }
 
 /// Builds it; a run lasts for `at_most` seconds at most.
-pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> Built {
+pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> TransferScenario {
     let from = captured.from();
     let cut = cut(captured, at_most);
     let mut conversation = Conversation::of(&captured.connection, &captured.packets, cut.until);
@@ -76,7 +76,7 @@ pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> Built 
     let scenario = scenario(captured, choice, &conversation, skipped);
     let whole = captured.transfer().bytes;
     let bytes = cut.place.map_or(whole, |place| place - captured.place);
-    Built {
+    TransferScenario {
         scenario,
         place: captured.place.saturating_sub(skipped[from.index()]),
         bytes,

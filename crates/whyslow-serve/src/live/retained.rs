@@ -1,4 +1,4 @@
-//! [`HeldTransfers`]: the transfers that the page can show, in bounded memory.
+//! [`RetainedTransfers`]: the transfers that the page can show, in bounded memory.
 
 use super::row::{Row, identity};
 use super::update::EndedTransfer;
@@ -27,7 +27,7 @@ pub(super) struct HeldTransfer {
 
 /// The transfers that are held.
 #[derive(Debug, Default)]
-pub(super) struct HeldTransfers {
+pub(super) struct RetainedTransfers {
     /// By serial number.
     all: BTreeMap<u64, Arc<HeldTransfer>>,
     bytes: usize,
@@ -54,7 +54,7 @@ pub(super) struct Changes {
     pub(super) left_out: u64,
 }
 
-impl HeldTransfers {
+impl RetainedTransfers {
     /// Adds transfers with an update.
     pub(super) fn add(&mut self, number: u64, transfers: Vec<EndedTransfer>) {
         for ended in transfers {

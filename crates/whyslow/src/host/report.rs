@@ -1,4 +1,4 @@
-//! [`Judged`]: a machine and its findings.
+//! [`HostReport`]: a machine and its findings.
 
 use super::finding::Finding;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use whyslow_live::host::Host;
 
 /// A machine as it was judged.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct HostReport {
     pub host: Host,
     pub findings: Vec<Finding>,
     /// Seconds since the look before, where there was one.

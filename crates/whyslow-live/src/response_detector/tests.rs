@@ -23,7 +23,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn an_answer_begins_with_its_status_line_and_not_with_an_interim_one() {
-    let (mut at, mut spotter) = (arrivals(), Spotter::http1());
+    let (mut at, mut spotter) = (arrivals(), ResponseDetector::http1());
     spotter.begin(0);
     spotter.wrote(b"GET / HTTP/1.1\r\nHost: a\r\n");
     assert!(!spotter.request_is_written());
@@ -39,7 +39,7 @@ fn an_answer_begins_with_its_status_line_and_not_with_an_interim_one() {
 
 #[test]
 fn an_interim_answer_and_the_final_one_may_come_together() {
-    let (mut at, mut spotter) = (arrivals(), Spotter::http1());
+    let (mut at, mut spotter) = (arrivals(), ResponseDetector::http1());
     spotter.begin(0);
     spotter.read(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", at());
     assert_eq!(spotter.answer().unwrap().bytes, 1);
@@ -47,7 +47,7 @@ fn an_interim_answer_and_the_final_one_may_come_together() {
 
 #[test]
 fn a_request_is_written_with_its_body() {
-    let mut spotter = Spotter::http1();
+    let mut spotter = ResponseDetector::http1();
     spotter.begin(6);
     spotter.wrote(b"PUT / HTTP/1.1\r\n\r\nabc");
     assert!(!spotter.request_is_written());
@@ -64,7 +64,7 @@ fn frames_of_http2_are_separated_in_any_split() {
     bytes.extend(frame(HEADERS, 4, 1, &[0x88, 0x5f]));
     bytes.extend(frame(DATA, END_STREAM, 1, &[0; 100]));
     for size in [1, 2, 7, 1000] {
-        let (mut at, mut spotter) = (arrivals(), Spotter::http2());
+        let (mut at, mut spotter) = (arrivals(), ResponseDetector::http2());
         spotter.begin(0);
         for piece in bytes.chunks(size) {
             spotter.read(piece, at());
@@ -76,7 +76,7 @@ fn frames_of_http2_are_separated_in_any_split() {
 
 #[test]
 fn a_status_of_the_dynamic_table_counts_until_the_final_one() {
-    let (mut at, mut spotter) = (arrivals(), Spotter::http2());
+    let (mut at, mut spotter) = (arrivals(), ResponseDetector::http2());
     spotter.begin(0);
     spotter.begin(0);
     spotter.read(&frame(HEADERS, 4, 1, &[0x88]), at());
@@ -91,7 +91,7 @@ fn a_status_of_the_dynamic_table_counts_until_the_final_one() {
 
 #[test]
 fn a_request_of_http2_ends_with_its_stream() {
-    let mut spotter = Spotter::http2();
+    let mut spotter = ResponseDetector::http2();
     spotter.begin(5);
     spotter.wrote(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     spotter.wrote(&frame(4, 0, 0, &[]));
@@ -106,7 +106,7 @@ fn a_request_of_http2_ends_with_its_stream() {
 
 #[test]
 fn a_flood_of_interim_answers_ends_after_a_hundred() {
-    let (mut at, mut one) = (arrivals(), Spotter::http1());
+    let (mut at, mut one) = (arrivals(), ResponseDetector::http1());
     one.begin(0);
     let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n";
     one.read(&interim.repeat(100), at());
@@ -116,7 +116,7 @@ fn a_flood_of_interim_answers_ends_after_a_hundred() {
     // The next request has its own count.
     one.begin(0);
     assert_eq!(one.excess(), None);
-    let mut two = Spotter::http2();
+    let mut two = ResponseDetector::http2();
     two.begin(0);
     for _ in 0..100 {
         two.read(&frame(HEADERS, 4, 1, &[0x48, 0x82, 0x08, 0x19, 0x88]), at());
@@ -128,21 +128,21 @@ fn a_flood_of_interim_answers_ends_after_a_hundred() {
 
 #[test]
 fn a_head_without_end_is_cut_at_its_limit() {
-    let (mut at, mut one) = (arrivals(), Spotter::http1());
+    let (mut at, mut one) = (arrivals(), ResponseDetector::http1());
     one.begin(0);
     one.read(b"HTTP/1.1 200 OK\r\nX: ", at());
     for _ in 0..LONGEST_HEAD / 64 {
         one.read(&[b'a'; 64], at());
     }
     assert!(one.excess().unwrap().contains("256 KiB"));
-    let mut two = Spotter::http2();
+    let mut two = ResponseDetector::http2();
     two.begin(0);
     two.read(&frame(HEADERS, 0, 1, &[0x88]), at());
     for _ in 0..17 {
         two.read(&frame(CONTINUATION, 0, 1, &[0; 16_384]), at());
     }
     assert!(two.excess().unwrap().contains("256 KiB"));
-    let mut pings = Spotter::http2();
+    let mut pings = ResponseDetector::http2();
     pings.begin(0);
     for _ in 0..=MOST_OTHERS {
         pings.read(&frame(6, 0, 0, &[0; 8]), at());
@@ -154,7 +154,7 @@ fn a_head_without_end_is_cut_at_its_limit() {
 fn a_head_is_found_in_any_split() {
     let text = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody";
     for size in 1..text.len() {
-        let (mut at, mut one) = (arrivals(), Spotter::http1());
+        let (mut at, mut one) = (arrivals(), ResponseDetector::http1());
         one.begin(0);
         text.chunks(size).for_each(|piece| one.read(piece, at()));
         let first_byte_of_answer = 25 / size + 1;
@@ -165,11 +165,11 @@ fn a_head_is_found_in_any_split() {
 
 #[test]
 fn bytes_of_a_body_are_counted_as_they_are_written() {
-    let mut one = Spotter::http1();
+    let mut one = ResponseDetector::http1();
     one.begin(6);
     one.wrote(b"PUT / HTTP/1.1\r\n\r\nab");
     assert_eq!(one.body_written(), 2);
-    let mut two = Spotter::http2();
+    let mut two = ResponseDetector::http2();
     two.begin(6);
     let mut bytes = vec![0; PREFACE];
     bytes.extend(frame(HEADERS, 4, 1, &[0x83]));

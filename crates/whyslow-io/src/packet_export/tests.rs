@@ -2,7 +2,7 @@
 
 //! The packets of all connections of a capture, compared with those of each connection alone.
 
-use crate::{EveryPacket, Input, Stop, follow, read};
+use crate::{Input, PacketExport, Stop, follow, read};
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::Connection;
 use whyslow_core::series::Point;
@@ -16,7 +16,7 @@ fn inputs(paths: &[PathBuf]) -> Vec<Input> {
 }
 
 /// All packets of a connection.
-fn all(packets: &mut EveryPacket<'_>, connection: &Connection) -> Vec<Point> {
+fn all(packets: &mut PacketExport<'_>, connection: &Connection) -> Vec<Point> {
     let mut points = Vec::new();
     loop {
         let some = packets.of(connection).unwrap();
@@ -42,7 +42,7 @@ fn same_as_alone(paths: &[PathBuf]) {
     let inputs = inputs(paths);
     let reading = read(&[&inputs], &Stop::default(), &mut |_| {}).unwrap();
     let mut ignored = |_| {};
-    let mut packets = EveryPacket::new(&reading, &Stop::default(), &mut ignored);
+    let mut packets = PacketExport::new(&reading, &Stop::default(), &mut ignored);
     assert!(!reading.analysis.connections.is_empty());
     for connection in &reading.analysis.connections {
         let mut alone = Vec::new();
@@ -77,7 +77,7 @@ fn those_of_some_connections_can_be_left_out() {
     let mut ignored = |_| {};
     let (first, last) = (reading.analysis.connections.first().unwrap(), reading.analysis.connections.last().unwrap());
     assert_ne!(first.id, last.id);
-    let mut packets = EveryPacket::new(&reading, &Stop::default(), &mut ignored);
+    let mut packets = PacketExport::new(&reading, &Stop::default(), &mut ignored);
     let of_last = all(&mut packets, last);
     let counted: u64 = last.directions.iter().map(|half| half.packets).sum();
     assert_eq!(of_last.len() as u64, counted);

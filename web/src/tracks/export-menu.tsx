@@ -1,12 +1,12 @@
 // What can be taken along: a filter, the packets, pictures, the figures, a print.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Asker, answerOf } from "../asker";
+import { answerOf, type QueryClient } from "../query-client";
 import { palettePrinted } from "./colors";
+import { csv, filter, save } from "./export";
 import { draw, type Scene } from "./figure";
 import type { Figure, Props, Range } from "./live";
 import { CanvasPainter, SvgPainter } from "./painter";
-import { csv, filter, save } from "./take";
 
 /** Pixels of a saved picture to one of the page. */
 const SHARP = 2;
@@ -35,7 +35,7 @@ function savePng(name: string, scene: Scene, [width, height]: Size, graph: numbe
 }
 
 export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figure; whole: Range }) {
-  const { connection, view, asker } = props;
+  const { connection, view, queryClient } = props;
   const { live, scene, isDrawn } = figure;
   const [copied, setCopied] = useState(false);
   const name = `connection-${connection.id}`;
@@ -65,7 +65,7 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
           {copied ? "copied" : "Wireshark filter"}
         </button>
       )}
-      {asker && <SaveSlice asker={asker} question={slice} name={`${name}.pcapng`} />}
+      {queryClient && <SaveSlice queryClient={queryClient} question={slice} name={`${name}.pcapng`} />}
       <Save onClick={svg} isDrawn={isDrawn} title="The picture, to scale" what="SVG" />
       <Save
         onClick={() => savePng(`${name}.png`, scene(), size(), view.graph)}
@@ -79,10 +79,10 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
 }
 
 /** What may be larger than memory the browser fetches itself, where it can. */
-function SaveSlice({ asker, question, name }: { asker: Asker; question: string; name: string }) {
+function SaveSlice({ queryClient, question, name }: { queryClient: QueryClient; question: string; name: string }) {
   const title = "The packets that are seen, as a capture";
-  const fetched = async () => save(name, await (await answerOf(asker, question)).blob());
-  return asker.hasAddresses ? (
+  const fetched = async () => save(name, await (await answerOf(queryClient, question)).blob());
+  return queryClient.hasAddresses ? (
     <a class="button" href={question} download={name} title={title}>
       pcapng
     </a>

@@ -2,9 +2,9 @@
 //! comes nearest is kept.
 
 use super::agreement::Agreement;
-use super::built::{Built, Choice, build};
 use super::captured::Captured;
 use super::path::{BY_PATH, Losses};
+use super::scenario::{Choice, TransferScenario, build};
 use super::trial::{Sought, Trial, Workshop};
 use whyslow_core::analysis::Limit;
 
@@ -15,7 +15,7 @@ const REPEATS: u32 = 2;
 
 /// The scenario that comes nearest, and its run.
 pub(super) struct Fitted {
-    pub built: Built,
+    pub built: TransferScenario,
     pub trial: Trial,
     pub agreement: Agreement,
     pub choice: Choice,

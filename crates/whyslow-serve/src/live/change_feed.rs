@@ -1,13 +1,13 @@
-//! [`News`]: the news for the page.
+//! [`ChangeFeed`]: the news for the page.
 
-use super::held::Changes;
+use super::retained::Changes;
 use super::row::Row;
 use super::update::LiveState;
 use serde::Serialize;
 
 /// What is new since an update.
 #[derive(Serialize)]
-pub(super) struct News<'a> {
+pub(super) struct ChangeFeed<'a> {
     /// The update that the page then knows.
     number: u64,
     /// What the page has is replaced.
@@ -19,7 +19,7 @@ pub(super) struct News<'a> {
     state: &'a LiveState,
 }
 
-impl<'a> News<'a> {
+impl<'a> ChangeFeed<'a> {
     pub(super) fn new(number: u64, state: &'a LiveState, changes: &'a Changes) -> Self {
         Self {
             number,

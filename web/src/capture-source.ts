@@ -1,7 +1,7 @@
 // Opens captures: the local server, or a worker of this page.
 
-import type { Asker } from "./asker";
 import type { Content } from "./document";
+import type { QueryClient } from "./query-client";
 
 /** How far a reading is, bytes. */
 export interface Reading {
@@ -24,7 +24,7 @@ export interface Sample {
   file(): Promise<File>;
 }
 
-export interface Opener extends Asker {
+export interface CaptureSource extends QueryClient {
   /** What is open when the page begins. */
   begin(told: (reading: Reading) => void): Promise<Opened>;
   /**

@@ -2,11 +2,11 @@
 // its own, for WebAssembly's memory never shrinks; the one before stays until the next is read. The
 // next worker is made before it is needed: to start one and to fill it takes a while.
 
+import { type CaptureSource, type Opened, type Reading, type Sample, Stopped } from "../capture-source";
 import type { Content } from "../document";
 import { worded } from "../document";
+import { fillSlot, fromBase64, gunzip, ownSource, packedSamples, toBase64 } from "../embedded-data";
 import { roundBytes, visible } from "../format";
-import { type Opened, type Opener, type Reading, type Sample, Stopped } from "../opener";
-import { fillSlot, fromBase64, gunzip, ownSource, packedSamples, toBase64 } from "../slots";
 import type { FromWorker, OpenRequest, ToWorker } from "./messages";
 import EngineScript from "./worker?worker&inline";
 
@@ -54,7 +54,7 @@ class Engine {
     this.#worker.postMessage(message);
   }
 
-  /** Whoever waits is told why. */
+  /** The reason, for callers that wait. */
   end(why: Error) {
     this.#ended ??= why;
     this.#worker.terminate();
@@ -82,7 +82,7 @@ interface OpenCaptures {
 /** Milliseconds until the page is painted: as it begins, and with a verdict. */
 const PAINTED = [100, 250] as const;
 
-export class WorkerOpener implements Opener {
+export class WorkerSource implements CaptureSource {
   readonly hasAddresses = false;
   readonly #module: WebAssembly.Module;
   readonly samples: Sample[];
@@ -97,17 +97,17 @@ export class WorkerOpener implements Opener {
     this.samples = samples;
   }
 
-  static async of(bytes: ArrayBuffer): Promise<WorkerOpener> {
+  static async of(bytes: ArrayBuffer): Promise<WorkerSource> {
     const [module, packed] = await Promise.all([WebAssembly.compile(bytes), packedSamples()]);
     const samples = packed.map(({ name, lesson, data }) => ({
       name,
       lesson,
       file: async () => new File([await new Response(gunzip(fromBase64(data))).blob()], name),
     }));
-    const opener = new WorkerOpener(module, samples);
-    opener.#makeReady(PAINTED[0]);
-    setTimeout(() => opener.#warmUp(), PAINTED[0]);
-    return opener;
+    const source = new WorkerSource(module, samples);
+    source.#makeReady(PAINTED[0]);
+    setTimeout(() => source.#warmUp(), PAINTED[0]);
+    return source;
   }
 
   #makeReady(after: number) {

@@ -2,21 +2,21 @@
 // own file has neither.
 
 /** Answers questions such as `series?c=3&columns=800`; whyslow-page says which there are. */
-export interface Asker {
+export interface QueryClient {
   ask(question: string, signal?: AbortSignal): Promise<Response>;
   /** A question is an address too, which the browser can save itself. */
   readonly hasAddresses: boolean;
 }
 
 /** The answer, if it is a good one. */
-export async function answerOf(asker: Asker, question: string): Promise<Response> {
-  const answer = await asker.ask(question);
+export async function answerOf(queryClient: QueryClient, question: string): Promise<Response> {
+  const answer = await queryClient.ask(question);
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer;
 }
 
 /** The local server. */
-export const localServer: Asker = {
+export const localServer: QueryClient = {
   ask: (question, signal) => fetch(question, { cache: "no-store", ...(signal ? { signal } : {}) }),
   hasAddresses: true,
 };

@@ -1,9 +1,9 @@
-//! [`Spotter`]: follows HTTP to find the end of a request and the beginning of its response.
+//! [`ResponseDetector`]: follows HTTP to find where a request ends and its response begins.
 //!
 //! The answer begins with the status line (HTTP/1.1) or the HEADERS frame of our stream (HTTP/2)
 //! that is final: interim answers (1xx), SETTINGS and whatever else comes first are none.
 
-use crate::wire::Arrival;
+use crate::timed_socket::Arrival;
 
 /// The bytes that open an HTTP/2 connection (RFC 9113 section 3.4).
 const PREFACE: usize = 24;
@@ -27,14 +27,14 @@ const PRIORITY: u8 = 0x20;
 
 /// What it watches for.
 #[derive(Debug)]
-pub(crate) enum Spotter {
+pub(crate) enum ResponseDetector {
     /// HTTP/1.1.
     One(One),
     /// HTTP/2.
     Two(Two),
 }
 
-impl Spotter {
+impl ResponseDetector {
     pub(crate) fn http1() -> Self {
         Self::One(One::default())
     }
