@@ -1,10 +1,10 @@
-//! `condense`: a capture's packets → a [condensed capture](crate::capture), which gives the same
+//! `condense`: converts a capture's packets to a [condensed capture](crate::capture) with the same
 //! analysis.
 //!
-//! A packet becomes the fields of its segment, stored as differences from the connection's earlier
-//! packets. A packet that is not a segment becomes the reason, and ICMP errors stay as they are.
-//! Each packet is rebuilt and decoded as in the analysis; if the result differs, the packet itself
-//! is stored. So a condensed capture equals its original by construction.
+//! A packet becomes the fields of its segment, stored as differences from earlier packets of the
+//! connection. A packet that is not a segment becomes the reason; ICMP errors are unchanged. Each
+//! packet is rebuilt and decoded as in the analysis. If the result differs, the packet itself is
+//! stored. So the condensed capture is equivalent to the original by construction.
 //!
 //! ```
 //! use whyslow_core::capture::{CaptureOrigin, Reader};
@@ -47,25 +47,25 @@ use share_rows::{HeldSegment, ShareRows};
 use std::net::IpAddr;
 use std::ops::Range;
 
-/// Takes a capture's packets, and gives rows.
+/// Takes a capture's packets, and emits rows.
 pub struct Condenser<F> {
     give: F,
     origin: CaptureOrigin,
-    /// A condensed capture for each share of the connections.
+    /// One condensed capture per share of the connections.
     shares: Vec<ShareRows>,
     table: FlowTable<Conversation>,
     sweeps: SweepClock,
     packets: u64,
     builder: PacketBuilder,
     held: Vec<Range<usize>>,
-    /// The last packet, with which a row begins that a name or a mark opens.
+    /// Time of the last packet, for a row that begins with a name or a mark.
     last: PacketTime,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Debug)]
 struct Conversation {
-    /// The row that has it, and its number there.
+    /// The row that has it, and its number in that row.
     place: Option<(u64, usize)>,
     sides: [Readable; 2],
 }
@@ -77,13 +77,13 @@ impl<F> std::fmt::Debug for Condenser<F> {
 }
 
 impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
-    /// Begins the condensed captures of this origin, one for each of `shares` shares (1 to
-    /// [`Share::MOST`]) of its connections. Each row goes to `give`, with the number of its share;
-    /// those of a share in order.
+    /// Begins condensed captures of this origin, one for each of `shares` shares (1 to
+    /// [`Share::MOST`]) of its connections. Calls `give` with each row and the number of its share;
+    /// rows of a share come in order.
     ///
-    /// Each share has the data that all shares need: the first packets, which show which captures
-    /// this one continues and whether checksums are meaningful, and those at which connections
-    /// leave after a long silence.
+    /// Each share also has the data that all shares need: the first packets, which show which
+    /// captures this one continues and whether checksums are meaningful, and the packets at which
+    /// connections expire after a long silence.
     pub fn new(origin: &CaptureOrigin, shares: usize, give: F) -> Self {
         let of = shares.clamp(1, Share::MOST);
         let shares = (0..of).filter_map(|number| Share::new(number, of));
@@ -101,13 +101,13 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// Sets the seed of the table of connections, as
+    /// Sets the hash seed of the connection table, like
     /// [`Explainer::set_hash_seed`](crate::explain::Explainer::set_hash_seed).
     pub fn set_hash_seed(&mut self, seed: HashSeed) {
         self.table = FlowTable::seeded(seed);
     }
 
-    /// Ends them with what the capture's reader learnt.
+    /// Ends the condensed captures with the summary of the capture's reader.
     pub fn finish(mut self, summary: &Summary) {
         for share in &mut self.shares {
             share.finish(summary, &mut self.give);
@@ -120,7 +120,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         self.shares.iter_mut().for_each(|share| share.end_row(&mut self.give));
     }
 
-    /// Whether a packet, which is the next, is in all of them.
+    /// Whether the next packet belongs to all shares.
     fn is_for_all(&mut self, packet: &Packet<'_>) -> bool {
         let is_early = self.packets <= self.origin.opening_packets.max(wire::ChecksumSample::PACKETS);
         self.sweeps.is_due(packet.time) || is_early || self.shares.len() == 1
@@ -158,8 +158,8 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A packet that is not a segment: the first share counts it. An ICMP error also belongs to a
-    /// connection. For other packets only the decoder shows that they are not segments of one.
+    /// Writes a packet that is not a segment: the first share counts it. An ICMP error also belongs
+    /// to a connection. For other packets only the decoder can show that they are not segments.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip {
             return self.on_datagram(packet, &datagram, for_all);
@@ -177,8 +177,9 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A datagram that may be of QUIC is held as far as it is read: an earlier capture may have
-    /// begun its connection. All are in the first share, whose first explainer alone reads them.
+    /// Stores the readable part of a datagram that may be QUIC: an earlier capture may have the
+    /// begin of its connection. All are in the first share, because only the first explainer reads
+    /// them.
     fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, for_all: bool) {
         let cut = |length: usize| Packet { data: packet.data.get(..length).unwrap_or(packet.data), ..*packet };
         let mut held = cut(datagram.held(packet));
@@ -192,7 +193,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A record that is not a packet, for all shares.
+    /// Writes a record that is not a packet to all shares.
     fn note(&mut self, note: impl Fn(&mut RowWriter)) {
         for share in &mut self.shares {
             note(share.row(self.last, &mut self.give));
@@ -200,8 +201,8 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     }
 }
 
-/// Whether a packet comes out as it was read, by what of it would be held; `segment`: what it is,
-/// verified.
+/// Whether a packet is decoded to the same result from its stored part; `segment`: the verified
+/// segment of the packet.
 fn is_same(
     builder: &mut PacketBuilder,
     (packet, segment): (&Packet<'_>, &Segment<'_>),
@@ -216,7 +217,7 @@ fn is_same(
         let verified = wire::decode_verified(&condensed).ok().map(Headless::of);
         verified == Some(Headless::of(*segment))
             && decoded(packet) == decoded(&condensed)
-            // The short way of plain segments does not look at all sums.
+            // The fast path for plain segments does not verify all checksums.
             && (headers.form.has_right_sums() || is_plain(packet) == is_plain(&condensed))
     });
     same == Some(true)
@@ -226,7 +227,7 @@ fn is_plain(packet: &Packet<'_>) -> bool {
     wire::parse_fast(packet).is_some_and(|fast| fast.plain().is_some())
 }
 
-/// A segment, of its payload only the length that was captured.
+/// A segment, with only the captured length of its payload.
 #[derive(PartialEq)]
 struct Headless(Segment<'static>, usize);
 

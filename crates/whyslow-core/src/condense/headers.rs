@@ -1,4 +1,4 @@
-//! What is held of a segment's headers.
+//! The stored part of a segment's headers.
 
 use crate::capture::Packet;
 use crate::capture::condensed::headers::{PacketForm, TcpHeaders, TcpOptions};
@@ -60,8 +60,8 @@ fn form(packet: &Packet<'_>, segment: &Segment<'_>) -> PacketForm {
     }
 }
 
-/// Whether the IPv4 header of a segment is damaged although its own checksum is right: only a
-/// decoder that ignores that checksum finds the segment.
+/// Whether the IPv4 header of a segment is damaged although its checksum is correct: only a decoder
+/// that ignores this checksum finds the segment.
 fn is_damaged(packet: &Packet<'_>) -> bool {
     wire::decode(packet).is_ok_and(|segment| matches!(segment.checksum, Checksum::BadHeader(_)))
 }

@@ -9,11 +9,11 @@ use crate::capture::{Packet, Summary};
 use crate::types::Share;
 use crate::wire::Skip;
 
-/// A row is closed at this size, so that the longest packet still fits into
+/// Size at which a row is closed, so that the longest packet still fits into
 /// [`MAX_ROW`](crate::capture::MAX_ROW).
 const ROW: usize = 512 << 10;
 
-/// A segment, and its stored part.
+/// A segment, and its stored form.
 pub(super) struct HeldSegment<'a> {
     pub(super) at: PacketTime,
     /// `None` if it is stored as captured.
@@ -21,16 +21,16 @@ pub(super) struct HeldSegment<'a> {
     pub(super) payload: HeldPayload<'a>,
 }
 
-/// The condensed capture of a share while it is written.
+/// The condensed capture of a share during writing.
 #[derive(Debug)]
 pub(super) struct ShareRows {
     number: usize,
-    /// The first row, until another one is given: a file that proves to be no capture gives none.
+    /// The first row, until a second one is written: a file that is not a capture has none.
     origin: Option<Vec<u8>>,
-    /// Those that are closed, and all packets.
+    /// Number of closed rows, and of all packets.
     count: RowCount,
     row: Option<RowWriter>,
-    /// The time unit of rows, nanoseconds: thousands, until a time is not one of them.
+    /// Time unit of rows in nanoseconds: a microsecond until a timestamp is not a multiple of it.
     unit: i64,
     skipped: SkippedPackets,
 }
@@ -72,7 +72,7 @@ impl ShareRows {
         }
     }
 
-    /// The row that takes a packet of this time.
+    /// The row for a packet of this time.
     pub(super) fn row(&mut self, at: PacketTime, give: &mut impl FnMut(usize, Vec<u8>)) -> &mut RowWriter {
         if self.row.as_ref().is_some_and(|row| row.len() >= ROW) {
             self.end_row(give);
@@ -85,7 +85,7 @@ impl ShareRows {
         self.row.get_or_insert_with(|| RowWriter::new(number, unit, at))
     }
 
-    /// A segment; `place`: the row that has its connection, and its number there.
+    /// Writes a segment; `place`: the row that has its connection, and its number in that row.
     pub(super) fn write(
         &mut self,
         place: &mut Option<(u64, usize)>,
@@ -108,13 +108,13 @@ impl ShareRows {
         }
     }
 
-    /// A packet that is held as it is.
+    /// Writes a packet unchanged.
     pub(super) fn write_whole(&mut self, packet: &Packet<'_>, give: &mut impl FnMut(usize, Vec<u8>)) {
         self.count.packets += 1;
         self.row(PacketTime::of(packet), give).verbatim(packet, packet.data);
     }
 
-    /// A packet that is not a segment.
+    /// Writes a packet that is not a segment.
     pub(super) fn write_skipped(&mut self, packet: &Packet<'_>, skip: Skip, give: &mut impl FnMut(usize, Vec<u8>)) {
         self.count.packets += 1;
         self.row(PacketTime::of(packet), give);

@@ -1,4 +1,4 @@
-//! Packets that are not segments: one per row stands for all those that carry only the reason.
+//! Packets that are not segments: per row, one is stored for all with the same reason.
 
 use crate::capture::Packet;
 use crate::capture::condensed::build::MAX_VERBATIM;
@@ -6,17 +6,17 @@ use crate::capture::condensed::write::{PacketTime, RowWriter};
 use crate::wire::{self, Skip};
 use std::collections::HashMap;
 
-/// First attempt: this many bytes of a packet.
+/// Bytes of a packet stored in the first attempt.
 const SHORT: usize = 192;
-/// Most reasons that are remembered in a row.
+/// Most reasons remembered for a row.
 const MAX_REASONS: usize = 4096;
 
-/// The packets of a row that are held as they were captured, by why they gave no segment.
+/// The packets of a row that are stored unchanged, by the reason why they are not segments.
 #[derive(Debug, Default)]
 pub(super) struct SkippedPackets(HashMap<Skip, u64>);
 
 impl SkippedPackets {
-    /// A new row knows none.
+    /// Starts a new row.
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }

@@ -1,6 +1,6 @@
-//! Caches where the connections of recent segments are in the table, by their raw header fields.
-//! Most segments follow another of the same connection and direction, and need no normalised key,
-//! hash or lookup.
+//! Caches the table position of recent connections by their raw header fields. Most segments belong
+//! to the same connection and direction as a recent one, and then need no normalised key, hash or
+//! lookup.
 //!
 //! An entry may be stale: the connection may have left, or another direction may have overwritten
 //! the entry. The caller must check by the unique id that the slot still holds the connection.
@@ -9,11 +9,11 @@ use super::entry::ConnectionId;
 use crate::types::Side;
 use crate::wire::RawFlowKey;
 
-/// Most directions in the cache.
+/// Capacity: cached directions.
 const CAPACITY: usize = 1 << CAPACITY_BITS;
 const CAPACITY_BITS: u32 = 10;
 
-/// Recent directions, each at the only index for its key.
+/// Recent directions, each at the one index that its key allows.
 #[derive(Debug)]
 pub(super) struct FlowCache {
     noted: Box<[CacheEntry; CAPACITY]>,
@@ -24,20 +24,20 @@ pub(super) struct FlowCache {
 #[repr(align(64))]
 pub(super) struct CacheEntry {
     pub key: RawFlowKey,
-    /// Its connection, shard, and slot index.
+    /// Connection, shard, and slot index.
     pub id: ConnectionId,
     pub place: u32,
     pub shard: u8,
     /// The sending side.
     pub from: Side,
-    /// Whether another table has it; then there is no slot.
+    /// Whether another table has the connection; then there is no slot.
     pub other_table: bool,
 }
 
 const _: () = assert!(size_of::<CacheEntry>() == 64, "one line of the processor's cache");
 
 impl CacheEntry {
-    /// An entry for another table's segments.
+    /// An entry for segments of another table.
     pub fn other_table(raw_key: &RawFlowKey, shard: u8) -> Self {
         Self { key: *raw_key, shard, other_table: true, ..Self::default() }
     }

@@ -1,11 +1,11 @@
-//! A connection as the table keeps it, and for how long it does.
+//! An entry of the connection table, and the timeouts after which entries are evicted.
 
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, Segment};
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// A connection, numbered in the order of first packets.
+/// Number of a connection, in the order of first packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub struct ConnectionId(pub u64);
 
@@ -14,7 +14,7 @@ pub struct ConnectionId(pub u64);
 pub struct HashedKey {
     /// The key.
     pub key: FlowKey,
-    /// The hash that is the same everywhere.
+    /// The hash, which is the same on every machine.
     pub hash: u64,
 }
 
@@ -25,18 +25,18 @@ impl From<FlowKey> for HashedKey {
     }
 }
 
-/// How long a connection may be silent before it leaves the table, by state.
+/// How long a connection may be idle before it is evicted from the table, by state.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimeouts {
-    /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux
-    /// holds 60 s).
+    /// After a reset, or FINs from both ends (TIME-WAIT lasts at most 2 MSL = 4 min, RFC 9293; 60 s
+    /// on Linux).
     pub closed: Nanos,
     /// Only SYNs so far (Linux gives up after 127 s: RFC 6298 back-off with 6 retries).
     pub opening: Nanos,
-    /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
+    /// All other states (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
     pub open: Nanos,
-    /// Most connections over all shards. Connections with a single segment may fill half of it plus
-    /// a sixteenth.
+    /// Maximum number of connections in all shards. Connections with a single segment may use up to
+    /// half of it plus a sixteenth.
     pub connections: usize,
 }
 
@@ -51,8 +51,8 @@ impl Default for FlowTimeouts {
     }
 }
 
-/// A connection in the table, or one that has left it. What is asked of each that leaves comes
-/// first, in one line of the processor's cache.
+/// A connection in the table, or an evicted one. The fields needed for every evicted connection
+/// come first, in one cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub struct FlowEntry<T> {
@@ -71,7 +71,7 @@ pub struct FlowEntry<T> {
 }
 
 impl<T> FlowEntry<T> {
-    /// A connection of which no segment was noted yet.
+    /// A connection without any segment so far.
     pub(super) fn new(id: ConnectionId, key: FlowKey, value: T) -> Self {
         let isn = [SeqNumber(0); 2];
         Self { id, value, key, isn, syn: [false; 2], fin: [false; 2], reset: false, answered: false }
@@ -113,5 +113,5 @@ impl<T> FlowEntry<T> {
     }
 }
 
-/// Connections that have left the table.
+/// Connections that were evicted from the table.
 pub type Evicted<T> = Vec<Box<FlowEntry<T>>>;

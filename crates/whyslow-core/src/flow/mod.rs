@@ -1,13 +1,13 @@
-//! `flow`: from segments to connections.
+//! `flow`: assigns segments to connections.
 //!
-//! Knows four-tuples and SYNs, nothing else of TCP, and stores one value per connection for the
-//! next stage. A reused four-tuple is a new connection, and memory stays bounded: closed and idle
-//! connections leave the table, and so do the idlest ones when it is full, which is counted.
+//! Uses only four-tuples and SYNs, and stores one value per connection for the next stage. A reused
+//! four-tuple is a new connection. Memory stays bounded: closed and idle connections are evicted,
+//! and when the table is full also the longest idle ones, which are counted.
 //!
-//! The table is divided into [`SHARDS`] by the hash of the four-tuple, each with its own share of
-//! the room. The fate of a connection depends only on its own shard and on time. Shards can
-//! therefore be distributed over several tables, if each is given the segments of its own shards
-//! and the time of all; the result is that of one table.
+//! The table has [`SHARDS`] shards, chosen by the hash of the four-tuple, each with its own part of
+//! the capacity. Eviction of a connection depends only on its own shard and on time. Shards can
+//! therefore be distributed over several tables: the result is the same if each table gets the
+//! segments of its own shards and the time of all.
 
 mod cache;
 mod entry;
@@ -26,7 +26,7 @@ pub use sweep::SweepClock;
 #[cfg(test)]
 mod tests;
 
-/// Shards of a table.
+/// Number of shards.
 pub const SHARDS: usize = Share::MOST;
 
 /// Returns the shard of a four-tuple with this hash.
@@ -36,23 +36,23 @@ pub fn shard_of(hash: u64) -> usize {
 }
 
 impl HashedKey {
-    /// Of a connection that is in the first shard whatever its ends are: where one reader has to
-    /// see all connections of a kind.
+    /// A key in the first shard whatever its ends are, for connections that one reader must see
+    /// completely.
     pub fn in_first_shard(key: FlowKey) -> Self {
         Self { key, hash: key.hash() & !((SHARDS as u64 - 1) << SHARD_SHIFT) }
     }
 }
 
-/// Where in a hash the shard's number is: the hash table itself uses the lowest and the highest
-/// bits.
+/// Bit position of the shard's number in a hash: the hash table itself uses the lowest and the
+/// highest bits.
 const SHARD_SHIFT: u32 = 40;
 
-/// Returns the share of a four-tuple with this hash, from `of` shares.
+/// Returns the share of a four-tuple with this hash, if there are `of` shares.
 pub fn share_of(hash: u64, of: usize) -> usize {
     shard_of(hash) % of.max(1)
 }
 
-/// The connection of a segment.
+/// A segment's connection.
 #[derive(Debug)]
 pub struct Routed<'a, T> {
     /// Its connection.
@@ -61,15 +61,15 @@ pub struct Routed<'a, T> {
     pub value: &'a mut T,
     /// The side that sent it.
     pub from: Side,
-    /// It is the first of the connection.
+    /// The segment is the first of the connection.
     pub new: bool,
 }
 
-/// A connection in the table, and the side that was looked up.
+/// A connection in the table, and the side that the lookup key belongs to.
 #[derive(Debug)]
 pub struct FoundFlow<'a, T> {
     slot: &'a mut Slot<T>,
-    /// The side of that end.
+    /// Side of the sender in the lookup key.
     pub from: Side,
 }
 
@@ -84,7 +84,7 @@ impl<'a, T> FoundFlow<'a, T> {
         self.slot.entry.id
     }
 
-    /// Returns the value, without a segment of the connection.
+    /// Returns the value without recording a segment.
     pub fn value(self) -> &'a mut T {
         &mut self.slot.entry.value
     }
@@ -104,24 +104,24 @@ impl<'a, T> FoundFlow<'a, T> {
 pub enum CacheLookup<'a, T> {
     /// The connection is in this shard.
     Here(usize, FoundFlow<'a, T>),
-    /// Another table has it; this shard counts it.
+    /// Another table has the connection; it is in this shard.
     OtherTable(usize),
     /// Not cached: look it up in the table.
     Unknown,
 }
 
-/// The open connections.
+/// The table of open connections.
 #[derive(Debug)]
 pub struct FlowTable<T> {
     shards: Box<[Shard<T>; SHARDS]>,
     cache: FlowCache,
     timeouts: FlowTimeouts,
-    /// Time of the newest segment, of this table or another.
+    /// Time of the newest segment of this or another table.
     now: Time,
-    /// Connections that have left and were not [taken](Self::take_evicted) yet.
+    /// Evicted connections that were not [taken](Self::take_evicted) yet.
     left: Evicted<T>,
     sweeps: SweepClock,
-    /// Connections evicted while open, because they were idle or the table was full.
+    /// Number of connections evicted while open, because they were idle or the table was full.
     pub evicted: u64,
 }
 
@@ -132,7 +132,7 @@ impl<T> Default for FlowTable<T> {
 }
 
 impl<T> FlowTable<T> {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new(timeouts: FlowTimeouts, seed: HashSeed) -> Self {
         let shards = Box::new(std::array::from_fn(|_| Shard::new(seed)));
         Self {
@@ -146,7 +146,7 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// An empty table with this seed.
+    /// Creates an empty table with this seed.
     pub fn seeded(seed: HashSeed) -> Self {
         Self::new(FlowTimeouts::default(), seed)
     }
@@ -156,8 +156,8 @@ impl<T> FlowTable<T> {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Advances time to a segment captured at `time`, in this table or another. Idle connections
-    /// leave, oldest first.
+    /// Advances time to a segment captured at `time`, in this table or another. Evicts idle
+    /// connections, oldest first.
     #[inline]
     pub fn advance_time(&mut self, time: Time) {
         self.now = time;
@@ -166,19 +166,20 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// Like [`advance_time`](Self::advance_time), but no connection leaves: other tables do not see
-    /// this packet, and all sweep at the same packets.
+    /// Like [`advance_time`](Self::advance_time), but evicts nothing: other tables do not see this
+    /// packet, and all tables must sweep at the same packets.
     pub fn note_time(&mut self, time: Time) {
         self.now = self.now.max(time);
     }
 
-    /// Returns whether connections have left since they were last [taken](Self::take_evicted).
+    /// Returns whether connections were evicted since [`take_evicted`](Self::take_evicted) was
+    /// called.
     #[inline]
     pub fn has_evicted(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// Takes the connections that have left.
+    /// Takes the evicted connections.
     pub fn take_evicted(&mut self) -> Evicted<T> {
         std::mem::take(&mut self.left)
     }
@@ -233,14 +234,14 @@ impl<T> FlowTable<T> {
         self.shards.iter_mut().flat_map(Shard::entries_mut)
     }
 
-    /// Caches that another table has the segments with this raw key.
+    /// Caches that the segments with this raw key belong to another table.
     pub fn cache_as_other_tables(&mut self, raw_key: &RawFlowKey, hash: u64) {
         self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));
     }
 
-    /// Finds the segment's connection, or inserts it with this id and the value of `make`. It may
-    /// take the place of another one, on the same four-tuple or in a full shard, which leaves. Call
-    /// [`advance_time`](Self::advance_time) first.
+    /// Finds the segment's connection, or inserts it with this id and the value of `make`. The new
+    /// connection may replace another one with the same four-tuple or in a full shard, which is
+    /// evicted. Call [`advance_time`](Self::advance_time) first.
     pub fn route(
         &mut self,
         segment: &Segment<'_>,
@@ -264,7 +265,7 @@ impl<T> FlowTable<T> {
         if !new {
             last.on_segment(self.now);
         }
-        // Asking a new entry waits for its memory.
+        // Reading a new entry would wait for its memory.
         let from = if new { Side::A } else { entry.side(&ends.key) };
         entry.on_segment(from, segment);
         Routed { id: entry.id, value: &mut entry.value, from, new }
@@ -278,7 +279,7 @@ impl<T> FlowTable<T> {
         std::mem::replace(place, empty)
     }
 
-    /// Inserts a shard from a table that was given the same times.
+    /// Inserts a shard from a table that was advanced to the same times.
     pub fn put_shard(&mut self, shard: usize, connections: Shard<T>) {
         if let Some(place) = self.shards.get_mut(shard) {
             debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {shard}");
@@ -290,7 +291,7 @@ impl<T> FlowTable<T> {
     /// Removes all open connections, in order.
     pub fn drain(&mut self) -> Evicted<T> {
         let mut all: Evicted<T> = self.shards.iter_mut().flat_map(Shard::drain).collect();
-        // They are scattered in memory: each is visited once.
+        // The entries are scattered in memory, so the keys are cached: each entry is visited once.
         all.sort_by_cached_key(|entry| entry.id);
         all
     }

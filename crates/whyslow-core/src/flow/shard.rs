@@ -1,5 +1,5 @@
-//! One shard of the table: a hash table whose slots hold everything that a sweep needs, so that a
-//! connection itself is touched only for its own segments or when it leaves.
+//! One shard of the table: a hash table whose slots hold everything that a sweep needs. A sweep
+//! touches a connection itself only when it evicts it.
 
 use super::entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 use crate::steps;
@@ -12,16 +12,16 @@ use hashbrown::hash_table::Entry;
 #[derive(Debug)]
 pub struct Shard<T> {
     slots: HashTable<Slot<T>>,
-    /// Decides only where the slots are.
+    /// The seed affects only the position of the slots.
     seed: HashSeed,
-    /// Connections begun since the last search for single-segment ones.
+    /// Connections started since the last search for single-segment ones.
     started_since_sweep: usize,
 }
 
 /// A slot of the hash table.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
-    /// By the shard's seed.
+    /// Hash with the shard's seed.
     hash: u64,
     pub(super) last: LastSeen,
     pub(super) entry: Box<FlowEntry<T>>,
@@ -32,12 +32,12 @@ pub(super) struct Inserted<'a, T> {
     pub(super) slot: &'a mut Slot<T>,
     /// The connection is new.
     pub(super) new: bool,
-    /// The connection that stood there before.
+    /// The connection that this one replaced.
     pub(super) replaced: Option<Box<FlowEntry<T>>>,
 }
 
-/// Time of the newest segment in even nanoseconds; the odd bit marks that it is the only one up to
-/// now.
+/// Time of the newest segment in even nanoseconds; an odd value marks that it is the only one so
+/// far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastSeen(i64);
 
@@ -77,12 +77,12 @@ fn is_of<T>(ends: &HashedKey, hash: u64) -> impl Fn(&Slot<T>) -> bool {
 }
 
 impl<T> Shard<T> {
-    /// An empty shard.
+    /// Creates an empty shard.
     pub(super) fn new(seed: HashSeed) -> Self {
         Self { slots: HashTable::new(), seed, started_since_sweep: 0 }
     }
 
-    /// An empty shard with the same seed.
+    /// Creates an empty shard with the same seed.
     pub(super) fn emptied(&self) -> Self {
         Self::new(self.seed)
     }
@@ -98,8 +98,8 @@ impl<T> Shard<T> {
         self.slots.find_mut(hash, is_of(ends, hash))
     }
 
-    /// Like [`find`](Self::find), with the slot's index, which may be reused once the connection
-    /// has left.
+    /// Like [`find`](Self::find), but returns the slot's index, which may be reused after the
+    /// connection is evicted.
     #[inline]
     pub(super) fn find_place(&mut self, ends: &HashedKey) -> Option<(usize, &mut Slot<T>)> {
         let hash = ends.key.keyed_hash(&self.seed);
@@ -113,7 +113,7 @@ impl<T> Shard<T> {
         self.slots.get_bucket_mut(place as usize)
     }
 
-    /// Returns the slot with this key. It is new if there was none, or if the old one `is_over`.
+    /// Returns the slot with this key. Replaces an old connection for which `is_over` returns true.
     pub(super) fn find_or_insert(
         &mut self,
         ends: &HashedKey,
@@ -142,7 +142,7 @@ impl<T> Shard<T> {
 
     /// Evicts idle connections.
     pub(super) fn sweep(&mut self, time: Time, expiry: &FlowTimeouts, evicted: &mut Evicted<T>) {
-        // No connection leaves sooner than this, so most need no closer look.
+        // No connection expires sooner than this, so most need no closer look.
         let least = expiry.closed.min(expiry.opening).min(expiry.open);
         let silent = |slot: &mut Slot<T>| {
             let silence = time - slot.last.time();
@@ -169,17 +169,17 @@ impl<T> Shard<T> {
         self.len() >= most || self.started_since_sweep > most / 16
     }
 
-    /// Evicts the idlest connections if the shard is full, or has too many single-segment ones: at
-    /// least a sixteenth, so that a flood of new connections pays for a scan only rarely. Returns
-    /// how many.
+    /// Evicts the longest idle connections if the shard is full, or has too many single-segment
+    /// ones: at least a sixteenth, so that a flood of new connections rarely pays for a scan.
+    /// Returns the number.
     pub(super) fn make_room(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         let singles = self.evict_singles(most, evicted);
         if self.len() < most { singles } else { singles + self.evict((most / 16).max(1), |_| true, evicted) }
     }
 
-    /// Evicts the idlest single-segment connections beyond half of `most` plus a sixteenth:
-    /// unanswered SYNs, flows of which nothing else passes here. They can be judged without waiting
-    /// for more. Returns how many.
+    /// Evicts the longest idle single-segment connections beyond half of `most` plus a sixteenth:
+    /// unanswered SYNs, or flows whose other packets take another route. They can be analysed
+    /// without more packets. Returns the number.
     fn evict_singles(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         if std::mem::take(&mut self.started_since_sweep) <= most / 16 || self.len() <= most / 2 {
             return 0;
@@ -191,8 +191,9 @@ impl<T> Shard<T> {
         }
     }
 
-    /// Evicts the idlest `share` of those that may leave. The connections themselves lie all over
-    /// the memory: only those that leave are touched, and those as idle as the last of them.
+    /// Evicts the longest idle `share` of the connections that may leave. Connections are scattered
+    /// in memory, so this touches only those that it evicts and those with the same idle time as
+    /// the last of them.
     fn evict(&mut self, share: usize, may_leave: impl Fn(&Slot<T>) -> bool, evicted: &mut Evicted<T>) -> u64 {
         let mut by_age: Vec<_> =
             self.slots.iter().filter(|slot| may_leave(slot)).map(|slot| slot.last.time()).collect();
@@ -211,7 +212,8 @@ impl<T> Shard<T> {
         share as u64
     }
 
-    /// The `nth` id, from 1, of those that may leave whose last segment came at this time.
+    /// The `nth` id, from 1, of the connections that may leave and whose last segment has this
+    /// time.
     fn nth_id_at(&self, time: Time, nth: usize, may_leave: impl Fn(&Slot<T>) -> bool) -> ConnectionId {
         let those = self.slots.iter().filter(|slot| slot.last.time() == time && may_leave(slot));
         let mut ids: Vec<_> = those.map(|slot| slot.entry.id).collect();
@@ -232,7 +234,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_idlest_leave_and_of_equally_idle_ones_the_oldest(
-            // Few times, so that many are equal.
+            // Few distinct times, so that many are equal.
             times in prop::collection::vec((0i64..6, any::<bool>()), 1..80),
             share in any::<prop::sample::Index>(),
         ) {

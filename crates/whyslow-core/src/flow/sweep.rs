@@ -1,4 +1,4 @@
-//! When idle connections are looked for.
+//! When to look for idle connections.
 
 use crate::units::{Nanos, Time};
 
@@ -6,8 +6,8 @@ use crate::units::{Nanos, Time};
 const INTERVAL: Nanos = Nanos::from_millis(10_000);
 
 /// Idle connections are removed at the first segment of every ten seconds of clock time, so that
-/// the result does not depend on the first file or segment. A clock that begins later than another
-/// finds each time that is due to the other, and perhaps one more.
+/// the result does not depend on the first file or segment. A clock that starts later sweeps at all
+/// times at which an earlier one does, and perhaps once more.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepClock(Time);
 

@@ -30,7 +30,7 @@ fn segment(from: u16, to: u16, seq: u32, flags: Flags) -> Segment<'static> {
 
 const SYN_ACK: Flags = Flags(0x12);
 
-/// A table of connections numbered in their order, and those that have left it.
+/// A table with connections numbered in order, and the evicted ones.
 struct Flow {
     table: FlowTable<()>,
     next: u64,
@@ -119,7 +119,7 @@ fn connections_leave_by_their_state() {
 fn of_connections_of_one_segment_half_as_many_are_held() {
     let most = 64 * SHARDS;
     let mut flow = Flow::new(FlowTimeouts { connections: most, ..FlowTimeouts::default() });
-    // Some that go on, and then a flood.
+    // Some connections with several segments, then a flood of SYNs.
     for port in 0..500u16 {
         flow.route(segment(2_000 + port, 80, 1, Flags::SYN), seconds(0));
         flow.route(segment(80, 2_000 + port, 1, Flags::SYN | Flags::ACK), seconds(1));
@@ -129,7 +129,7 @@ fn of_connections_of_one_segment_half_as_many_are_held() {
         assert!(flow.table.count() <= 500 + most / 2 + most / 16 + SHARDS, "{}", flow.table.count());
     }
     assert!(flow.table.count() > most / 2, "{}", flow.table.count());
-    // The flood's own leave, the oldest first.
+    // Connections of the flood are evicted first, the oldest before others.
     let evicted = flow.evicted();
     assert!(evicted.iter().all(|id| *id >= 500));
     assert_eq!(flow.table.evicted, evicted.len() as u64);
@@ -161,7 +161,7 @@ fn tables_that_share_the_parts_do_what_one_does() {
     let (mut one, mut two) = (Flow::new(expiry), [Flow::new(expiry), Flow::new(expiry)]);
     let mut routed = Vec::new();
     for step in 0..20_000u32 {
-        // A walk over ports that come back, with pauses in which connections expire.
+        // Ports that repeat, with pauses in which connections expire.
         let port = 10_000 + (step.wrapping_mul(2_654_435_761) >> 22) as u16;
         let flags = [Flags::SYN, Flags::ACK, Flags::FIN, Flags::RST][step as usize % 4];
         let segment = segment(port, 80, step / 700, flags);
@@ -180,16 +180,15 @@ fn tables_that_share_the_parts_do_what_one_does() {
     assert_eq!(one.table.count(), two.iter().map(|flow| flow.table.count()).sum::<usize>());
 }
 
-/// A segment that neither opens nor closes finds its connection by the short way, and by a heading
-/// that is known, to the same effect as by the long one, whatever has become of the connection that
-/// was noted.
+/// The fast paths (plain segments, cached raw keys) give the same result as the slow path, even if
+/// the cached connection was evicted or replaced.
 #[test]
 fn the_short_ways_do_what_the_long_one_does() {
     let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut long, mut short, mut by_heading) = (Flow::new(expiry), Flow::new(expiry), Flow::new(expiry));
     let (mut found, mut recalled, mut forgotten, mut step) = (0, 0, 0, 0u32);
     while step < 20_000 {
-        // Ports that are each used again after others were, and now and then at once.
+        // Each port is reused after others, and sometimes immediately.
         let port = 10_000 + ((step / 3).wrapping_mul(2_654_435_761) >> 24) as u16;
         let flags = [Flags::SYN, Flags::ACK, Flags::ACK, Flags::FIN, Flags::ACK, Flags::RST][step as usize % 6];
         let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
@@ -241,12 +240,12 @@ fn what_another_table_has_is_recalled_as_that() {
     assert!(
         matches!(flow.table.lookup_cached(&RawFlowKey::of(&here)), CacheLookup::Here(_, found) if found.id().0 == id)
     );
-    // Nothing was noted yet of any heading, not even of one of zeros.
+    // Nothing is cached for any key, not even for one of zeros.
     let nothing = RawFlowKey::default();
     assert!(matches!(flow.table.lookup_cached(&nothing), CacheLookup::Unknown));
 }
 
-/// Steps for connections between IPv6 addresses that all have the same unkeyed hash.
+/// Lookup steps for connections between IPv6 addresses that have the same unkeyed hash.
 fn steps_of_colliding(connections: u16) -> u64 {
     let mut flow = Flow::new(FlowTimeouts::default());
     let lesser = IpAddr::from([0x157c, 0x4a7f, 0xb979, 0x379e, 0, 0, 0, 1]);
@@ -271,7 +270,7 @@ fn connections_with_the_same_unkeyed_hash_take_no_more_steps_than_others() {
     assert!(four <= 4 * 100 + 8 * one.max(100), "{one} {four}");
 }
 
-/// What leaves, and in which order, is the same with any seed.
+/// The evicted connections and their order do not depend on the seed.
 #[test]
 fn the_seed_changes_nothing_that_comes_out() {
     let run = |seed: HashSeed| {

@@ -1,4 +1,5 @@
-//! `message`: exchanges, whose time they took, and whether a server speaks unasked.
+//! `message`: exchanges, the side whose time they took, and whether a server sends unrequested
+//! data.
 
 mod server_push;
 mod wait;

@@ -1,10 +1,11 @@
-//! Whether a server may have spoken unasked: then what it says late is no late answer.
+//! Whether a server may send unrequested data: then its late data is not a late response.
 //!
-//! What comes behind a question is mostly its answer. But the ends of a routing session tell each
-//! other news, a shell writes when its program does, and a chat when somebody speaks. There the
-//! client's small words are answers, or signs of life, and what the server says seconds later has
-//! nothing to do with them. It knows how the payload of a connection begins, its ports, who spoke
-//! when; and promises to doubt what none of these shows to be an answer.
+//! Data after a request is usually its response. But the ends of a routing session send updates at
+//! any time, a shell prints when its program does, and a chat server when another user writes.
+//! There the small messages of the client are responses or keep-alives, and data that the server
+//! sends seconds later has nothing to do with them. The inputs are the first payload of a
+//! connection, its ports and the times of messages. Data counts as a response only if one of these
+//! shows it.
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
@@ -12,48 +13,50 @@ use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
 use crate::tcp::payload::{Content, Protocol};
 use crate::units::{Nanos, Time};
 
-/// What comes sooner after the other side's words than this is a program's reaction to them, and no
-/// person's (Card, Moran, Newell: "The Model Human Processor", 1986: about 240 ms from seeing to a
-/// key).
+/// Data that follows the other side's data sooner than this is the reaction of a program and not of
+/// a person (Card, Moran, Newell: "The Model Human Processor", 1986: about 240 ms from seeing to a
+/// key press).
 const REACTION_TIME: Nanos = Nanos::from_millis(200);
-/// What a server says later than this, where it speaks unasked, is as likely news.
+/// If a server sends unrequested data, a message later than this may be such data.
 const NEWS_DELAY: Nanos = Nanos::from_millis(1_000);
-/// So many answers show how prompt they are as a rule.
+/// Responses that are needed to judge how prompt they usually are.
 const MIN_ANSWERS: usize = 8;
-/// Where either end speaks when it likes: BGP (RFC 4271), MSDP (RFC 3618), LDP (RFC 5036).
+/// Ports of protocols in which both ends send at any time: BGP (RFC 4271), MSDP (RFC 3618), LDP
+/// (RFC 5036).
 const PEER_PORTS: [u16; 3] = [179, 639, 646];
-/// So many pauses between small messages make a row of them.
+/// Consecutive pauses between small messages that make a pattern.
 const MIN_PAUSES_IN_ROW: usize = 3;
-/// An answer of a program that reports is no larger; more is an upload.
+/// Largest response to a client that sends reports; a larger one contradicts that pattern.
 const MAX_REPORT_ANSWER: u64 = 10 * SEGMENT;
-/// Messages without an answer from which a client sends reports, …
+/// Messages without a response from which on a client counts as sending reports, …
 const MIN_REPORTS: usize = 4;
-/// … and how many of them there are for each with an answer.
+/// … and how many of them there must be for each message with a response.
 const REPORTS_PER_ANSWER: usize = 3;
-/// Databases, caches and directories, of which the client asks: LDAP, MS SQL, Oracle, MySQL,
-/// PostgreSQL, Redis, Cassandra, memcached, MongoDB.
+/// Ports of databases, caches and directories, where only the client sends requests: LDAP, MS SQL,
+/// Oracle, MySQL, PostgreSQL, Redis, Cassandra, memcached, MongoDB.
 const CLIENT_ASKS_PORTS: [u16; 9] = [389, 1433, 1521, 3306, 5432, 6379, 9042, 11211, 27017];
-/// Where the server greets in bytes that are no text, and the client asks: MySQL, SSH.
+/// Ports where the server greets in a binary protocol and then the client sends requests: MySQL,
+/// SSH.
 const SERVER_GREETS_PORTS: [u16; 2] = [22, 3306];
 
-/// From when on a server may speak unasked.
+/// When a server may send unrequested data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ServerPush {
-    /// All that it says is an answer.
+    /// The server only responds.
     #[default]
     Never,
-    /// It did so then.
+    /// At any time after this one, at which it did.
     Since(Time),
-    /// It can at any time, though who asks is known.
+    /// At any time, and the client is the side that sends requests.
     Always,
-    /// It can at any time, and who asks is not known.
+    /// At any time, and it is unknown which side sends requests.
     Unknown,
-    /// Neither asks: both speak when they like, or the answers go over other connections.
+    /// Neither end sends requests: both send at any time, or responses use other connections.
     Peers,
 }
 
 impl ServerPush {
-    /// What a connection shows of it.
+    /// The pattern that a connection shows.
     pub fn of(facts: &Facts) -> Self {
         let server = !facts.client;
         let (_, port) = facts.endpoints[server];
@@ -65,23 +68,23 @@ impl ServerPush {
             return Self::Always;
         }
         if facts.messages.as_ref().is_some_and(|messages| messages.shows_all_requests()) {
-            // Each message was read: which were asked for is known (`waits`).
+            // Every message was parsed, so its request is known (`waits`).
             return Self::Never;
         }
         let pushes = |times: usize| pauses(facts, times).map_or(Self::Never, Self::Since);
         match protocol {
-            // Every answer has its head, until the connection is upgraded to another protocol
-            // (WebSocket's answer is 101, RFC 6455).
+            // Every response has a header, until the connection is upgraded to another protocol
+            // (WebSocket's response is 101, RFC 6455).
             Some(Protocol::Http) => return upgrade(facts).map_or(Self::Never, Self::Since),
-            // A page may come in a piece or two.
+            // A page may come in one or two pieces.
             Some(Protocol::Tls) => return pushes(MIN_PAUSES_IN_ROW),
-            // A server of HTTP/2 sends its settings unasked, and responses.
+            // An HTTP/2 server sends settings unrequested, and otherwise responses.
             None if facts.content[facts.client].is_http2 => return Self::Never,
             Some(Protocol::Ssh) | None => {}
         }
         let begins = facts.handshake.offers.iter().any(Option::is_some);
-        // The first words of a connection are a greeting where it is one to be read, or all that
-        // follows is prompt answers.
+        // The first data of a server is a greeting if it is text, or if only prompt responses
+        // follow.
         let greets = facts.begins_with_text[server] || SERVER_GREETS_PORTS.contains(&port) || is_prompt(facts);
         let answers = |index: Option<usize>| facts.directions[server].transfers.get(index?);
         let unasked = facts.exchanges.iter().enumerate().find(|(index, exchange)| {
@@ -99,7 +102,7 @@ impl ServerPush {
         }
     }
 
-    /// Whether the client need not have asked for anything at this time.
+    /// Whether the server may send data at this time without a request.
     pub fn may_push_at(self, time: Time) -> bool {
         match self {
             Self::Never => false,
@@ -108,31 +111,31 @@ impl ServerPush {
         }
     }
 
-    /// Whether what the server said in this exchange may be no answer: what the client had said was
-    /// a reaction itself, or it came so late. `rtt`: by so much the time before a message may be
-    /// off, where the capture does not tell where it stands.
+    /// Whether the server's data in this exchange may be unrequested: the client's data was itself
+    /// a reaction, or the server's came very late. `rtt`: possible error of the time before a
+    /// message, if the position of the capture is unknown.
     pub fn may_be_push(self, wait: &Wait, rtt: Nanos) -> bool {
         let is_reaction = || wait.exchange.before.is_none_or(|before| before <= REACTION_TIME + rtt);
         let is_late = wait.server.is_some_and(|time| time > NEWS_DELAY);
         match self {
             Self::Never => false,
             Self::Peers => true,
-            // The first words are a greeting on both sides.
+            // The first data is a greeting on both sides.
             Self::Always => is_late || wait.is_first,
             Self::Since(_) | Self::Unknown => self.may_push_at(wait.exchange.start) && (is_late || is_reaction()),
         }
     }
 }
 
-/// Whether the client need not have asked for anything at this time, as the server may speak
-/// unasked.
+/// Whether the server may send data at this time without a request, because it does so on this
+/// connection.
 pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
     ServerPush::of(facts).may_push_at(time)
 }
 
-/// Whether a small message that the server sends so `late` may be no answer to the small one before
-/// it: no protocol is known, and no other exchange of the connection shows that small requests are
-/// usually answered at once. It may be a chat, or news.
+/// Whether a small message of the server that comes `late` may be unrelated to the small message
+/// before it: the protocol is unknown, and no other exchange of the connection shows that small
+/// requests usually get a prompt response. It may be a chat, or a notification.
 pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> bool {
     let server = !facts.client;
     let (_, port) = facts.endpoints[server];
@@ -147,8 +150,8 @@ pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> b
     prompt.len() < late.len() || prompt.is_empty()
 }
 
-/// Whether most of what the client says wants no answer, so that what little the server says is as
-/// likely its own: reports, published messages. No protocol is known.
+/// Whether most messages of the client get no response, so that the few messages of the server may
+/// be unrequested: the client sends reports or publishes messages. The protocol is unknown.
 pub(super) fn reports(facts: &Facts) -> bool {
     let client = facts.requester;
     let (_, port) = facts.endpoints[!client];
@@ -167,7 +170,7 @@ pub(super) fn reports(facts: &Facts) -> bool {
     reports >= MIN_REPORTS && reports > REPORTS_PER_ANSWER * answered
 }
 
-/// When the answer began with which the server left HTTP for another protocol.
+/// Begin of the response with which the server switched from HTTP to another protocol.
 fn upgrade(facts: &Facts) -> Option<Time> {
     let server = !facts.client;
     let (at, _) = facts.content[server].heads.iter().find(|(_, head)| head.starts_with("101"))?;
@@ -175,9 +178,9 @@ fn upgrade(facts: &Facts) -> Option<Time> {
     Some(transfer.start)
 }
 
-/// When the client had spoken before the first message of the server's that others followed after a
-/// pause longer than a reaction takes, with nothing asked between them, if there are so many such
-/// pauses.
+/// Returns the time of the client's last data before the server's first message that was followed
+/// by others, each after a pause longer than a reaction and without a request between them. `None`
+/// if there are fewer than `times` such pauses.
 fn pauses(facts: &Facts, times: usize) -> Option<Time> {
     let is_push = |gap: &&Gap| {
         let length = gap.end - gap.start;
@@ -185,7 +188,7 @@ fn pauses(facts: &Facts, times: usize) -> Option<Time> {
             gap.release == Release::Nothing && gap.idle && gap.app_limited && gap.closed.is_none() && !gap.unseen;
         alone && length > REACTION_TIME && gap.after_len < SEGMENT && gap.before_len < SEGMENT
     };
-    // A subscription's first news may come as late as the next ones.
+    // The first notification of a subscription may come as late as the next ones.
     let late = |transfer: &TransferFacts| transfer.answered.filter(|asked| transfer.start - asked.last > REACTION_TIME);
     let asked = |transfer: &TransferFacts| late(transfer).map_or(transfer.start, |asked| asked.first);
     let mut pushed = facts.directions[!facts.client]
@@ -197,8 +200,8 @@ fn pauses(facts: &Facts, times: usize) -> Option<Time> {
     (times <= 1 || pushed.nth(times - 2).is_some()).then_some(first)
 }
 
-/// Whether the client's prompt messages are larger than what the server says behind them, as a
-/// rule: answers, or small uploads.
+/// Whether the client's prompt messages are usually larger than the server's data after them: they
+/// are responses, or small uploads.
 fn answers_less(facts: &Facts) -> bool {
     let halves = &facts.directions;
     let (mut all, mut less) = (0, 0);
@@ -216,8 +219,8 @@ fn answers_less(facts: &Facts) -> bool {
     less >= 2 && less * 2 > all
 }
 
-/// Whether the server is known, though not how the connection began, by its many answers, which are
-/// prompt as a rule.
+/// Whether the server usually responds promptly. It must have many responses, because the start of
+/// the connection is unknown.
 fn is_prompt(facts: &Facts) -> bool {
     let times: Vec<Nanos> =
         facts.exchanges.iter().filter(|e| e.request.is_some()).filter_map(|exchange| exchange.server).collect();

@@ -1,41 +1,42 @@
-//! An exchange, and whose time it took.
+//! An exchange, and the side whose time it took.
 
 use crate::tcp::facts::ExchangeFacts;
 use crate::units::Nanos;
 
-/// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the
-/// handshake is missing no size is known.
+/// Size limit of a message of one segment, from Ethernet's MSS: a segment on loopback can hold bulk
+/// data, and without the handshake the MSS is unknown.
 pub(crate) const SEGMENT: u64 = 1_460;
 
-/// An exchange, and whose time it took.
+/// An exchange, and the side whose time it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     /// The exchange.
     pub exchange: ExchangeFacts,
-    /// It is the first one behind the handshakes.
+    /// It is the first exchange after the handshakes.
     pub is_first: bool,
-    /// What the client's program took before it.
+    /// Processing time of the client application before it.
     pub client: Nanos,
-    /// What passed before it, and nobody waited.
+    /// Idle time before it, for which neither side waited.
     pub idle: Nanos,
-    /// What the server took within it; none where that is not known.
+    /// Processing time of the server; `None` if unknown.
     pub server: Option<Nanos>,
-    /// The request waited for something to happen, and nobody for the answer, or what the server
-    /// said may have been no answer: it took the server so long.
+    /// Set if the response time does not count as a delay: the request waited for an event (a long
+    /// poll), or the server's data may be unrequested. Holds the server's time.
     pub polled: Option<Nanos>,
 }
 
 impl Wait {
-    /// Whether this transfer is the answer in it, or, if the client sends it, the request.
+    /// Whether this transfer is the response, or, if the client sends it, the request of the
+    /// exchange.
     pub fn is_of(&self, by_client: bool, transfer: usize) -> bool {
         (if by_client { self.exchange.request } else { self.exchange.answer }) == Some(transfer)
     }
 
-    /// For how long its user waited.
+    /// How long the user waited.
     pub fn waited(&self) -> Nanos {
         (self.exchange.wait() - self.polled.unwrap_or_default()).or_zero()
     }
 }
 
-/// People begin to notice a wait so long.
+/// Wait from which on people begin to notice it.
 pub const NOTICEABLE_WAIT: Nanos = Nanos::from_millis(50);

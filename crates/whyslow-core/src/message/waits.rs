@@ -1,5 +1,5 @@
-//! Whose time an exchange took: the client's program before it, the server's within it, or
-//! nobody's.
+//! Attributes the time of an exchange: to the client application before it, to the server within
+//! it, or to neither.
 
 use crate::stats::median;
 use crate::tcp::facts::{Facts, TransferFacts};
@@ -10,27 +10,27 @@ use crate::units::Nanos;
 use super::server_push::{ServerPush, may_be_unrelated, reports};
 use super::wait::{SEGMENT, Wait};
 
-/// Pauses of a program between its own requests are shorter than this, or than a few round trips:
-/// behind longer ones the next request is another occasion, and what was before it waited for
-/// nobody. It is also where a push begins anew (`tcp::turns`).
+/// The pauses of a program between its own requests are shorter than this, or than a few round
+/// trips. After a longer pause the next request is independent, and the time before it is idle. A
+/// push also starts again after such a pause (`tcp::turns`).
 const MAX_SERIES_PAUSE: Nanos = Nanos::from_millis(1_000);
 const SERIES_ROUND_TRIPS: f64 = 4.0;
-/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused
-/// ones after 10 s).
+/// A connection that has been idle for this time was opened in advance (Chromium closes unused ones
+/// after 10 s).
 const SPARE_IDLE: Nanos = Nanos::from_millis(10_000);
-/// A server that is asked to answer when something happens holds its small answer back for so long
-/// (long polls time out after 20 to 60 s).
+/// The least time after which a small response may be that of a long poll, which the server delays
+/// until an event (long polls time out after 20 to 60 s).
 const MIN_POLL: Nanos = Nanos::from_millis(10_000);
 
-/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few
+/// Smaller messages may be keep-alives or application-level acknowledgments (WebSocket's have a few
 /// bytes, with TLS 30 to 60).
 const MAX_KEEPALIVE_LEN: u64 = 100;
 
-/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small
-/// message that comes later answers nothing that anybody waited for.
+/// Clients usually give up after this time (nginx' `proxy_read_timeout` is 60 s): a small message
+/// that comes later is not a response that a client waited for.
 const REQUEST_TIMEOUT: Nanos = Nanos::from_millis(60_000);
 
-/// Of each exchange but the TLS handshake's, in time order.
+/// The waits of each exchange except the TLS handshake, in time order.
 pub fn waits(facts: &Facts) -> Vec<Wait> {
     let client = facts.requester;
     let rtt = facts.rtt.p50.or(facts.rtt.min).unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         let before = exchange.before.filter(|_| request.is_some()).unwrap_or_default();
         let is_clients = before <= most && !unasked.may_push_at(exchange.start);
         let (client, idle) = if is_clients { (before, Nanos::ZERO) } else { (Nanos::ZERO, before) };
-        // What was lost on the way is not the server's time.
+        // Time that losses cost is not the server's.
         let server =
             exchange.server.filter(|_| answer.is_none_or(|answer| answer.missing_before == 0 && !answer.begins_lost()));
         let mut wait = Wait { exchange, is_first, client, idle, server, polled: None };
@@ -78,8 +78,8 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     all
 }
 
-/// Whether small messages of no protocol that is known, so far apart, are each end's own: both are
-/// as small as signs of life, or the server speaks unasked elsewhere on the connection.
+/// Whether small messages this far apart are independent, in an unknown protocol: both are as small
+/// as keep-alives, or the server sends unrequested data elsewhere on the connection.
 fn is_conversation(
     facts: &Facts,
     unasked: ServerPush,
@@ -91,16 +91,16 @@ fn is_conversation(
     is_own && answer.zip(server).is_some_and(|(answer, late)| may_be_unrelated(facts, answer, late))
 }
 
-/// Whether something of either side that was not captured passed between a message and its answer:
-/// a later question, an earlier answer.
+/// Whether uncaptured data of either side passed between a message and its response: a later
+/// request, or an earlier response.
 fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
     let Some(asked) = answer.answered else { return false };
     let noticed = facts.directions.iter().flat_map(|direction| &direction.missing).map(|&(_, noticed)| noticed);
     noticed.into_iter().any(|noticed| noticed > asked.last && noticed <= answer.start)
 }
 
-/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt,
-/// a late one is late.
+/// Marks long polls: their small responses usually come late. If most responses are prompt, a late
+/// one is a delay.
 fn mark_polls(facts: &Facts, all: &mut [Wait]) {
     let sender = !facts.requester;
     let direction = &facts.directions[sender];

@@ -1,4 +1,4 @@
-//! From points to the pyramid.
+//! Builds the pyramid from points.
 
 use super::column::{Column, marks_of};
 use super::pyramid::{Level, Series};
@@ -6,19 +6,19 @@ use crate::analysis::End;
 use crate::tcp::trace::Point;
 use crate::units::Nanos;
 
-/// Columns at the foot of the pyramid.
+/// Columns at the lowest level of the pyramid.
 pub const MAX_COLUMNS: usize = 65_536;
-/// Points kept one by one.
+/// Largest number of points kept individually.
 pub const MAX_POINTS: usize = 131_072;
-/// A level with fewer is the top.
+/// A level with fewer columns is the top.
 const FEW_COLUMNS: usize = 256;
 
-/// What a series may hold.
+/// Size limits of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesSize {
-    /// Columns at the foot of the pyramid, at most.
+    /// Most columns at the lowest level of the pyramid.
     pub columns: usize,
-    /// Points kept one by one, at most.
+    /// Most points kept individually.
     pub points: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for SeriesSize {
     }
 }
 
-/// Takes points, in the order of time, and makes the series of a time range.
+/// Takes points in time order, and makes the series of a time range.
 #[derive(Debug)]
 pub struct SeriesBuilder {
     foot: Level,
@@ -36,24 +36,24 @@ pub struct SeriesBuilder {
     max_points: usize,
     range: (Nanos, Nanos),
     packets: u64,
-    /// What each side's data had been acknowledged up to.
+    /// Highest acknowledged sequence number of each side's data.
     acked: [Option<u64>; 2],
     scale_known: [bool; 2],
 }
 
 impl SeriesBuilder {
-    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which
-    /// about `packets` pass.
+    /// Creates a builder for the time from `range.0` to `range.1`, measured from the capture's
+    /// first packet, which contains about `packets` packets.
     pub fn new(range: (Nanos, Nanos), packets: u64) -> Self {
         Self::bounded(range, packets, SeriesSize::default())
     }
 
-    /// The same of another size.
+    /// Like [`new`](Self::new), with other size limits.
     pub fn bounded(range: (Nanos, Nanos), packets: u64, most: SeriesSize) -> Self {
         let (start, end) = (range.0.min(range.1), range.0.max(range.1));
         let max_columns = most.columns.clamp(FEW_COLUMNS, MAX_COLUMNS);
         let most_columns = usize::try_from(packets).unwrap_or(max_columns).clamp(FEW_COLUMNS, max_columns) as i64;
-        // Rounded up, so that the last instant is in the last column.
+        // Rounded up, so that the end of the range is in the last column.
         let width = Nanos(((end - start).0 / most_columns).saturating_add(1));
         let columns = usize::try_from((end - start).0 / width.0).unwrap_or(0) + 1;
         let columns = vec![Column::default(); columns.min(max_columns)];
@@ -75,7 +75,7 @@ impl SeriesBuilder {
         (at, &mut self.foot.columns[at])
     }
 
-    /// The next segment.
+    /// Adds the next segment.
     pub fn push(&mut self, point: &Point) {
         let of = point.from.other();
         let before = self.acked[of.index()];
@@ -126,7 +126,7 @@ impl SeriesBuilder {
         }
     }
 
-    /// No more points come.
+    /// Completes the series.
     pub fn finish(self) -> Series {
         let mut levels = vec![self.foot];
         while let Some(last) = levels.last().filter(|last| last.columns.len() > FEW_COLUMNS) {
@@ -142,18 +142,18 @@ fn extremes(figure: Option<u64>) -> super::Extremes {
     extremes
 }
 
-/// Payload that this ACK is the first to acknowledge. The SYN's number is not payload.
+/// Payload that this ACK newly acknowledges. The SYN's sequence number is not payload.
 fn newly_acked(point: &Point, before: Option<u64>) -> u64 {
     let of_payload = |ack: u64| ack.max(1);
     match (point.ack, before) {
         (Some(ack), Some(before)) => of_payload(ack).saturating_sub(of_payload(before)),
-        // The bytes that the first one covers were acknowledged before the capture, except at a
-        // whole connection's beginning.
+        // The bytes that the first ACK covers were acknowledged before the capture, except if it
+        // has the connection's start.
         _ => 0,
     }
 }
 
 impl End {
-    /// Both.
+    /// Both ends.
     pub const ALL: [Self; 2] = [Self::Client, Self::Server];
 }

@@ -1,11 +1,11 @@
-//! [`Column`]: what passed in a stretch of time.
+//! [`Column`]: the packets of a time interval.
 
 use super::{Kind, Point};
 use crate::analysis::{End, Frame};
 use crate::units::Nanos;
 use crate::wire::Flags;
 
-/// The least and the greatest of some figures; none yet when the least is above the greatest.
+/// Minimum and maximum of values; no values yet while the minimum is above the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extremes {
     low: u64,
@@ -19,45 +19,45 @@ impl Default for Extremes {
 }
 
 impl Extremes {
-    /// Takes a figure in.
+    /// Includes a value.
     pub fn add(&mut self, figure: u64) {
         self.low = self.low.min(figure);
         self.high = self.high.max(figure);
     }
 
-    /// Takes another's figures in.
+    /// Includes the values of another.
     pub fn join(&mut self, other: &Self) {
         self.low = self.low.min(other.low);
         self.high = self.high.max(other.high);
     }
 
-    /// Least and greatest.
+    /// Minimum and maximum; `None` without values.
     pub fn get(&self) -> Option<(u64, u64)> {
         (self.low <= self.high).then_some((self.low, self.high))
     }
 }
 
-/// One direction's data within a column: its segments, and the other side's ACKs of it.
+/// One direction's data in a column: its segments, and the other side's ACKs of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lane {
-    /// Its sender's segments.
+    /// Segments of this direction's sender.
     pub packets: u64,
-    /// Their payload, copies included: the throughput.
+    /// Their payload, retransmissions included: the throughput.
     pub bytes: u64,
-    /// Bytes acknowledged for the first time: the goodput.
+    /// Newly acknowledged bytes: the goodput.
     pub acked: u64,
     /// Sequence numbers of segments with new data.
     pub segments: Extremes,
-    /// Sequence numbers that were acknowledged.
+    /// Acknowledgment numbers.
     pub ack: Extremes,
-    /// The right edge of the window, where the scale is known.
+    /// Right edge of the window, if its scale is known.
     pub edge: Extremes,
-    /// Bytes in flight, as the sender knew it.
+    /// Bytes in flight from the sender's view.
     pub in_flight: Extremes,
-    /// The window that was offered to it, where the scale is known.
+    /// Receive window offered to the sender, if its scale is known.
     pub window: Extremes,
-    /// Round trips that its ACKs measured, nanoseconds.
+    /// Round trips measured by its ACKs, nanoseconds.
     pub rtt: Extremes,
 }
 
@@ -75,11 +75,11 @@ impl Lane {
     }
 }
 
-/// A stretch of time.
+/// A time interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Column {
-    /// The client's data, and the server's.
+    /// The client's data and the server's.
     pub lanes: [Lane; 2],
 }
 
@@ -90,7 +90,7 @@ impl Column {
         }
     }
 
-    /// The lanes of a point: that of its own data, and that of the data which it acknowledges.
+    /// The lanes of a point: that of its own data, and that of the data it acknowledges.
     pub(super) fn lanes(&mut self, from: End) -> (&mut Lane, &mut Lane) {
         let [client, server] = &mut self.lanes;
         match from {
@@ -100,10 +100,10 @@ impl Column {
     }
 }
 
-/// What must never be averaged away.
+/// Events that a graph must always show individually, never as an average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// A segment of a kind of its own: retransmitted, out of order, a probe.
+    /// A notable segment: retransmitted, out of order or a probe.
     Segment(Kind),
     /// SYN.
     Syn,
@@ -115,7 +115,7 @@ pub enum Mark {
     Push,
     /// A congestion mark (CE).
     Congestion,
-    /// The sender has reduced its window (CWR).
+    /// The sender has reduced its congestion window (CWR).
     Reduced,
     /// ECN echo.
     Echo,
@@ -133,19 +133,19 @@ pub enum Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MarkSum {
-    /// What.
+    /// The kind.
     pub mark: Mark,
-    /// Whose data they are of.
+    /// The sender of the data that they belong to.
     pub of: End,
-    /// How many.
+    /// The number of marks.
     pub count: u64,
-    /// The first one's time, …
+    /// Time of the first mark, …
     pub time: Nanos,
-    /// … and frame.
+    /// … and its frame.
     pub frame: Frame,
-    /// From which sequence number …
+    /// Lowest sequence number …
     pub low: u64,
-    /// … to which they lie.
+    /// … and highest.
     pub high: u64,
 }
 
@@ -179,7 +179,7 @@ pub fn marks_of(point: &Point) -> impl Iterator<Item = MarkSum> {
         has(Flags::RST).then_some(Mark::Reset),
         has(Flags::PSH).then_some(Mark::Push),
         point.marked.then_some(Mark::Congestion),
-        // In a SYN the two negotiate ECN (RFC 3168 section 6.1.1).
+        // On a SYN, CWR and ECE negotiate ECN (RFC 3168 section 6.1.1).
         (has(Flags::CWR) && !syn).then_some(Mark::Reduced),
     ];
     let closed = point.raw_window == 0 && !syn && !has(Flags::RST) && point.raw_ack.is_some();

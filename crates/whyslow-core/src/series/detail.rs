@@ -1,4 +1,4 @@
-//! [`PacketDetail`]: the header fields of one packet that a graph does not have.
+//! [`PacketDetail`]: the header fields of one packet that graphs do not include.
 
 use crate::capture::Packet;
 use crate::wire::{self, Checksum};
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct PacketDetail {
     /// Bytes on the wire.
     pub bytes: u32,
-    /// Of them in the capture.
+    /// Captured bytes.
     pub captured: usize,
     /// Time to live, or hop limit.
     pub ttl: u8,
@@ -19,7 +19,7 @@ pub struct PacketDetail {
     pub ecn: u8,
     /// `right`, `wrong`, `left to the network card` or `unknown`.
     pub checksum: &'static str,
-    /// The window as it is in the header.
+    /// The window field, not scaled.
     pub window_field: u16,
     /// Maximum segment size, bytes.
     pub mss: Option<u16>,

@@ -1,4 +1,4 @@
-//! The second pass over all connections: each packet with the verdicts on it.
+//! The second pass over all connections: every packet with its verdicts.
 
 use super::Point;
 use super::reader::Opening;
@@ -12,29 +12,29 @@ use crate::units::Time;
 use crate::wire::{self, ChecksumSample, Datagram, FlowKey, HashSeed, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// Packets after which points are given, except the last ones of this number: they wait for late
-/// verdicts. So at most twice as many wait (110 MB).
+/// After this many packets the points are emitted, except the last ones of the same number, which
+/// wait for late verdicts. So at most twice as many wait (110 MB).
 const WAITING: usize = 262_144;
-/// Points that are given together, at most.
+/// Most points in one emitted chunk.
 const CHUNK: usize = 4_096;
 
-/// Points of a connection that follow each other.
+/// Consecutive points of a connection.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct TracedPoints {
-    /// As the sender and the receiver of its first packet were the client and the server.
+    /// As if the sender of the first packet were the client.
     points: Vec<Point>,
     opening: Opening,
     number: u64,
 }
 
 impl TracedPoints {
-    /// Their place, from 0, among those of their connection.
+    /// Index of this chunk, from 0, among those of its connection.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The points, of a connection that an analysis of the same captures has found. Their times are
-    /// absolute: since the epoch, where the capture has a date.
+    /// The points of a connection from an analysis of the same captures. Times are absolute: since
+    /// the epoch if the capture has a date.
     pub fn of(self, connection: &analysis::Connection) -> Vec<Point> {
         let mut points = self.points;
         let client = &connection.client;
@@ -50,21 +50,21 @@ impl TracedPoints {
     }
 }
 
-/// Takes the packets of a capture, or of files that continue each other, once more, and gives the
-/// points of all connections. Memory is bounded by the connections that are open.
+/// Reads the packets of a capture, or of consecutive files, a second time, and emits the points of
+/// all connections. Memory is bounded by the number of open connections.
 pub struct EveryPacketReader<'a> {
     table: FlowTable<Traced>,
     quic: QuicReader,
-    /// Connections so far.
+    /// Number of connections so far.
     opened: u64,
     sample: ChecksumSample,
-    /// Packets of the capture that is read.
+    /// Packets so far in the current capture.
     seen: u64,
-    /// The place of the capture that is read among all; none with one.
+    /// Index of the current capture; `None` with one capture.
     file: Option<u16>,
-    /// Points are given after this many segments.
+    /// Number of segments after which points are emitted.
     waiting: usize,
-    /// Segments since points were given, and when that was.
+    /// Segments since points were last emitted, and the time of that.
     unswept: usize,
     swept: Time,
     late: u64,
@@ -74,7 +74,7 @@ pub struct EveryPacketReader<'a> {
 struct Traced {
     connection: Box<Connection>,
     opening: Opening,
-    /// How often points of it were given.
+    /// Number of chunks emitted for it.
     given: u64,
     is_quic: bool,
 }
@@ -105,8 +105,8 @@ impl std::fmt::Debug for EveryPacketReader<'_> {
 }
 
 impl<'a> EveryPacketReader<'a> {
-    /// Calls `give` with a connection's number, as an analysis of these captures alone has it, and
-    /// points of it: those of one connection in the capture's order, connections in any.
+    /// Calls `give` with a connection's number, as in an analysis of only these captures, and its
+    /// points: those of one connection in the capture's order, connections in any order.
     pub fn new(give: &'a mut dyn FnMut(u64, TracedPoints)) -> Self {
         Self {
             table: FlowTable::default(),
@@ -123,21 +123,20 @@ impl<'a> EveryPacketReader<'a> {
         }
     }
 
-    /// Sets the seed of the table of connections, as
+    /// Sets the hash seed of the connection table, like
     /// [`Explainer::set_hash_seed`](crate::explain::Explainer::set_hash_seed).
     pub fn set_hash_seed(&mut self, seed: HashSeed) {
         self.table = FlowTable::seeded(seed);
     }
 
-    /// The packets that follow come from the capture at this place among all; none: it is the only
-    /// one.
+    /// Starts the capture with this index; `None` if it is the only one.
     pub fn begin_capture(&mut self, file: Option<u16>) {
         self.file = file;
         (self.sample, self.seen) = (ChecksumSample::default(), 0);
     }
 
-    /// Ends the reading: gives the points that waited. Returns how many verdicts came after their
-    /// points had been given.
+    /// Ends the pass and emits the remaining points. Returns the number of verdicts that came after
+    /// their points had been emitted.
     pub fn finish(mut self) -> u64 {
         let held = self.quic.finish();
         held.iter().for_each(|sent| self.take_sent(sent));
@@ -146,7 +145,7 @@ impl<'a> EveryPacketReader<'a> {
         self.late
     }
 
-    /// No more packets of these connections come.
+    /// Ends these connections and emits their points.
     fn end(&mut self, connections: Evicted<Traced>) {
         for mut entry in connections {
             let points: Vec<_> = entry.value.connection.finish_trace().collect();
@@ -167,7 +166,7 @@ impl<'a> EveryPacketReader<'a> {
         }
     }
 
-    /// What a datagram of QUIC did, as the analysis takes it.
+    /// Handles a QUIC datagram like the analysis.
     fn take_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) {
         let mut reader = std::mem::take(&mut self.quic);
         if let Taken::Known { sent, .. } = reader.take(packet, datagram, frame) {
@@ -189,7 +188,7 @@ impl<'a> EveryPacketReader<'a> {
         self.sweep(*time);
     }
 
-    /// A segment was taken.
+    /// Counts a segment, and emits points after every `waiting` segments.
     fn sweep(&mut self, time: Time) {
         self.unswept += 1;
         if self.unswept < self.waiting {
@@ -203,7 +202,8 @@ impl<'a> EveryPacketReader<'a> {
         }
     }
 
-    /// What was too long for the path is retransmitted for that, and not for a loss.
+    /// Marks retransmissions of segments that an ICMP error reported as too long, so that they do
+    /// not count as losses.
     fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
         if let Some(found) = self.table.find(&error.flow_key().into()) {
             let about = found.from;

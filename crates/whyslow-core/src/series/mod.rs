@@ -1,20 +1,21 @@
-//! `series`: one connection's packets as graphs, of bounded size at any zoom.
+//! `series`: one connection's packets as graphs of bounded size at any zoom.
 //!
-//! A second pass over the capture ([`SeriesReader`]) gives a [`Point`] for every segment, with the
-//! verdicts of the analysis on it: the same code judges. [`SeriesBuilder`] makes a [`Series`] of
-//! them: a pyramid of [`Column`]s, each with the extremes of what passed in its time and every kind
-//! of [`Mark`], and the points themselves as long as they are few.
+//! A second pass over the capture ([`SeriesReader`]) emits a [`Point`] for every segment, with the
+//! verdicts of the analysis, from the same code. [`SeriesBuilder`] turns them into a [`Series`]: a
+//! pyramid of [`Column`]s, each with the minimum and maximum of its values and all kinds of
+//! [`Mark`]. A small series also keeps the points themselves.
 //!
-//! A [`SeriesView`] of any time range has as many columns as the screen. It promises that it has
-//! every mark of the range: nothing is averaged, and `exact` is false if points are left out.
+//! A [`SeriesView`] of a time range has as many columns as the screen, and every mark of the range.
+//! Nothing is averaged, and `exact` is false if points are left out.
 //!
-//! Memory: at most [`MAX_COLUMNS`] columns at the foot of the pyramid and a third more above it (24
-//! MB), [`MAX_POINTS`] points (27 MB), the points that wait for late verdicts (13 MB), and the
-//! marks: 48 bytes for each kind in each column in which it occurs. So ten million packets take
-//! what a hundred thousand do. A view narrower than the foot's columns wants points: a series of
-//! that range alone ([`SeriesBuilder::new`]) has them.
+//! Memory: at most [`MAX_COLUMNS`] columns at the lowest level and a third more above it (24 MB),
+//! [`MAX_POINTS`] points (27 MB), the points that wait for late verdicts (13 MB), and 48 bytes for
+//! each kind of mark in each column. So ten million packets need as much as a hundred thousand. A
+//! view narrower than the columns of the lowest level needs points: build a series of only that
+//! range ([`SeriesBuilder::new`]).
 //!
-//! It ignores the first pass' findings; the page lays findings and limits over the graphs.
+//! Findings of the first pass are not used here; the page draws findings and limits over the
+//! graphs.
 //!
 //! ```
 //! use whyslow_core::capture::Reader;

@@ -1,7 +1,7 @@
-//! [`ConnectionNumbering`]: whose a segment is, by the numbers that the first pass gave.
+//! [`ConnectionNumbering`]: assigns segments to the connection numbers of the first pass.
 //!
-//! It promises that the same segments in the same order get the same numbers again: the flow table
-//! is the first pass' own.
+//! The same segments in the same order get the same numbers again, because this uses the flow table
+//! of the first pass.
 
 use crate::flow::{ConnectionId, FlowTable};
 use crate::quic::Sent;
@@ -9,17 +9,17 @@ use crate::types::Side;
 use crate::units::Time;
 use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
 
-/// Numbers the connections of a capture that is read once more.
+/// Numbers the connections in a second pass over a capture.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionNumbering {
     table: FlowTable<()>,
-    /// Connections so far.
+    /// Number of connections so far.
     opened: u64,
 }
 
 impl ConnectionNumbering {
-    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of`
-    /// must be asked.
+    /// Like [`of`](Self::of), for a plain segment of a known connection. For all others the caller
+    /// must call `of`.
     pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Time) -> Option<(u64, Side, PlainSegment<'a>)> {
         self.advance_time(time);
         let found = self.table.find(&glance.flow_key().into())?;
@@ -29,20 +29,20 @@ impl ConnectionNumbering {
         Some((id.0 + 1, from, plain))
     }
 
-    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent
-    /// what is quoted.
+    /// The id of the connection that an ICMP error belongs to, if known, and the side that sent the
+    /// quoted packet.
     pub fn of_error(&mut self, error: &Icmp) -> Option<(u64, Side)> {
         let found = self.table.find(&error.flow_key().into())?;
         Some((found.id().0 + 1, found.from))
     }
 
-    /// The id that an analysis has for the segment's connection, and who of it sent the segment.
+    /// The segment's connection id in an analysis, and the side that sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Time) -> (u64, Side) {
         self.advance_time(time);
         self.with_key(segment, FlowKey::of(segment))
     }
 
-    /// The same of what QUIC sent.
+    /// Like [`of`](Self::of), for a QUIC packet.
     pub fn of_quic(&mut self, sent: &Sent) -> (u64, Side) {
         self.table.note_time(sent.time);
         self.with_key(&sent.segment, sent.flow_key())

@@ -1,4 +1,4 @@
-//! [`PacketPicker`]: the packets of one connection as they are, for a slice of the capture.
+//! [`PacketPicker`]: the raw packets of one connection, for a slice of the capture.
 
 use super::WantedConnection;
 use super::numbering::ConnectionNumbering;
@@ -8,11 +8,11 @@ use crate::types::Frame;
 use crate::units::{Nanos, Time};
 use crate::wire::{self, Datagram, Skip};
 
-/// Takes the packets of a capture once more, and gives those of one connection in a time range,
-/// whole.
+/// Reads the packets of a capture a second time, and emits the unchanged packets of one connection
+/// in a time range.
 pub struct PacketPicker<'a> {
     wanted: WantedConnection,
-    /// From the capture's first packet.
+    /// Times since the capture's first packet.
     range: (Nanos, Nanos),
     numbering: ConnectionNumbering,
     quic: QuicReader,
@@ -27,8 +27,8 @@ impl std::fmt::Debug for PacketPicker<'_> {
 }
 
 impl<'a> PacketPicker<'a> {
-    /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the
-    /// capture's order.
+    /// Calls `give` for each packet of the connection from `range.0` to `range.1`, in the capture's
+    /// order.
     pub fn new(wanted: WantedConnection, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
         Self {
             wanted,
@@ -40,7 +40,7 @@ impl<'a> PacketPicker<'a> {
         }
     }
 
-    /// Whose a datagram is: no more is known of its connection.
+    /// The connection of a datagram; nothing else is tracked.
     fn of_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> Option<u64> {
         let frame = Frame { file: None, number: packet.frame };
         match self.quic.take(packet, datagram, frame) {

@@ -1,4 +1,4 @@
-//! A connection's graphs: columns of several widths.
+//! A connection's graphs: columns in several widths.
 
 use super::column::{Column, MarkSum};
 use crate::tcp::trace::Point;
@@ -9,13 +9,13 @@ use crate::units::Nanos;
 pub(super) struct Level {
     pub width: Nanos,
     pub columns: Vec<Column>,
-    /// Each with the column that it is in, which never falls.
+    /// Each with the index of its column, in ascending order.
     pub marks: Vec<(usize, MarkSum)>,
 }
 
 impl Level {
     pub(super) fn add_mark(&mut self, column: usize, sum: MarkSum) {
-        // Verdicts make an ACK's marks a little late at most: the same column is near the end.
+        // Late verdicts delay an ACK's marks only slightly: the same column is near the end.
         let mut near = self.marks.iter_mut().rev().take_while(|(at, _)| *at == column);
         match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
             Some((_, other)) => other.join(&sum),
@@ -38,13 +38,13 @@ impl Level {
     }
 }
 
-/// How many columns make one of the level above.
+/// Number of columns that form one column of the next level.
 const FOLD: usize = 4;
 
-/// A connection's graphs. Times are from the capture's first packet.
+/// A connection's graphs. Times are measured from the capture's first packet.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// From the foot up: each level has columns four times as wide.
+    /// From the lowest level up: columns of a level are four times as wide as those below.
     pub(super) levels: Vec<Level>,
     /// All points of the range; `None` if there were too many.
     pub(super) points: Option<Vec<Point>>,
@@ -60,18 +60,18 @@ impl Series {
         self.range
     }
 
-    /// Segments in it.
+    /// Number of segments.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Whether the windows offered to the client's data, and to the server's, are known in bytes:
-    /// otherwise a graph must mark the window as not to scale, or leave it out.
+    /// Whether the receive windows of the client's data and of the server's are known in bytes.
+    /// Otherwise a graph must mark the window as not to scale, or leave it out.
     pub fn scale_known(&self) -> [bool; 2] {
         self.scale_known
     }
 
-    /// Every segment, where there are few enough.
+    /// All segments; `None` if there are too many.
     pub fn points(&self) -> Option<&[Point]> {
         self.points.as_deref()
     }

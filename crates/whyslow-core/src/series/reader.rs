@@ -1,4 +1,4 @@
-//! The second pass: the packets of the connections that are wanted, with the verdicts on them.
+//! The second pass: the packets of the requested connections with their verdicts.
 
 use super::Point;
 use super::numbering::ConnectionNumbering;
@@ -13,37 +13,35 @@ use crate::wire::{self, ChecksumSample, Datagram, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
-/// Which connection to follow.
+/// A requested connection.
 #[derive(Clone, Debug)]
 pub struct WantedConnection {
     pub(super) id: u64,
     client: (String, u16),
-    /// Points that may wait for late verdicts, where several connections are followed.
+    /// Most points that may wait for late verdicts, if several connections are requested.
     waiting: usize,
 }
 
 impl WantedConnection {
-    /// A connection that an analysis of the same captures has found.
+    /// Requests a connection from an analysis of the same captures.
     pub fn new(connection: &analysis::Connection) -> Self {
         let client = (connection.client.address.clone(), connection.client.port);
         Self { id: connection.id, client, waiting: waiting(connection) }
     }
 
-    /// The same where it has another number: captures that are read alone number their connections
-    /// from 1 on.
+    /// Changes its number: captures that are read alone number their connections from 1.
     #[must_use]
     pub fn numbered(self, id: u64) -> Self {
         Self { id, ..self }
     }
 
-    /// Which side of a connection that begins with this segment is the client.
+    /// The client side of a connection that begins with this segment.
     fn client(&self, first: &Segment<'_>) -> Side {
         Opening::of(first).side_of(&self.client.0, self.client.1)
     }
 }
 
-/// The ends of a connection as in its first packet: the sender, which is [`Side::A`], and the
-/// receiver.
+/// The ends in a connection's first packet: the sender, which is [`Side::A`], and the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Opening([(IpAddr, u16); 2]);
 
@@ -52,7 +50,7 @@ impl Opening {
         Self([(first.src, first.src_port), (first.dst, first.dst_port)])
     }
 
-    /// Which side the end with this address, or name, and port is.
+    /// The side with this address, or name, and port.
     pub(super) fn side_of(&self, address: &str, port: u16) -> Side {
         let [first, second] = self.0;
         // If a name replaces the address, the ports decide.
@@ -62,37 +60,37 @@ impl Opening {
     }
 }
 
-/// Points that wait for late verdicts at least.
+/// Least number of points that wait for late verdicts.
 const MIN_PENDING_POINTS: usize = 512;
 
-/// A verdict comes at most a round trip after its segment, or two for a needless copy: this many
-/// segments pass in that time, in both directions.
+/// A verdict comes at most a round trip after its segment, or two for a spurious retransmission:
+/// returns the number of segments in that time, in both directions.
 fn waiting(connection: &analysis::Connection) -> usize {
     let in_flight = |one: &analysis::Direction| one.max_in_flight / (one.bytes / one.packets.max(1)).max(1);
     let most = connection.directions.iter().map(in_flight).max().unwrap_or(0);
     usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX).clamp(MIN_PENDING_POINTS, MAX_PENDING_POINTS)
 }
 
-/// Takes the packets of a capture, or of files that continue each other, once more, and gives the
-/// points of the connections that are wanted.
+/// Reads the packets of a capture, or of consecutive files, a second time, and emits the points of
+/// the requested connections.
 pub struct SeriesReader<'a> {
-    /// By their ids.
+    /// Sorted by id.
     followed: Vec<Followed>,
     numbering: ConnectionNumbering,
     quic: QuicReader,
     first: Option<Time>,
-    /// The first packets of the capture that is read, and how many of all there were.
+    /// The first packets of the current capture, and the number of packets in all.
     sample: ChecksumSample,
     seen: u64,
-    /// The place of the capture that is read among all; none with one.
+    /// Index of the current capture; `None` with one capture.
     file: Option<u16>,
     give: &'a mut dyn FnMut(usize, Point),
 }
 
-/// A connection that is followed.
+/// A requested connection.
 struct Followed {
     wanted: WantedConnection,
-    /// Its place among those that are wanted.
+    /// Its index among the requested connections.
     place: usize,
     connection: Option<Box<Connection>>,
     is_quic: bool,
@@ -105,9 +103,9 @@ impl std::fmt::Debug for SeriesReader<'_> {
 }
 
 impl<'a> SeriesReader<'a> {
-    /// Follows these connections; `give` is called for each segment with its connection's place
-    /// among them, those of one connection in the capture's order, with times from the capture's
-    /// first packet.
+    /// Follows these connections. Calls `give` for each segment with its connection's index:
+    /// segments of one connection in the capture's order, with times since the capture's first
+    /// packet.
     pub fn new(wanted: Vec<WantedConnection>, give: &'a mut dyn FnMut(usize, Point)) -> Self {
         let is_alone = wanted.len() == 1;
         let follow = |(place, wanted): (usize, WantedConnection)| {
@@ -128,22 +126,21 @@ impl<'a> SeriesReader<'a> {
         }
     }
 
-    /// The same where times are counted from this one, because the capture's first packet is not
-    /// among those that come.
+    /// Measures times from `first` instead, because the packets passed to this reader do not
+    /// include the capture's first packet.
     #[must_use]
     pub fn counting_from(self, first: Time) -> Self {
         Self { first: Some(first), ..self }
     }
 
-    /// The packets that follow come from the capture at this place among all; none: it is the only
-    /// one.
+    /// Starts the capture with this index; `None` if it is the only one.
     pub fn begin_capture(&mut self, file: Option<u16>) {
         self.file = file;
         (self.sample, self.seen) = (ChecksumSample::default(), 0);
     }
 
-    /// Ends the reading: gives the points that waited. Returns how many verdicts came after their
-    /// points had been given.
+    /// Ends the pass and emits the remaining points. Returns the number of verdicts that came after
+    /// their points had been emitted.
     pub fn finish(mut self) -> u64 {
         let (held, first) = (self.quic.finish(), self.first.unwrap_or(Time::ZERO));
         held.iter().for_each(|sent| self.take_sent(sent, first));
@@ -159,14 +156,14 @@ impl<'a> SeriesReader<'a> {
     }
 }
 
-/// The connection of this id, where it is followed.
+/// The requested connection with this id, if any.
 fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
     let at = followed.binary_search_by_key(&id, |one| one.wanted.id).ok()?;
     followed.get_mut(at)
 }
 
 impl SeriesReader<'_> {
-    /// What a datagram of QUIC did is shown as the analysis takes it.
+    /// Handles a QUIC datagram like the analysis.
     fn take_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, first: Time) {
         let frame = Frame { file: self.file, number: packet.frame };
         let mut reader = std::mem::take(&mut self.quic);
@@ -191,7 +188,8 @@ impl SeriesReader<'_> {
         }
     }
 
-    /// What was too long for the path is retransmitted for that, and not for a loss.
+    /// Marks retransmissions of segments that an ICMP error reported as too long, so that they do
+    /// not count as losses.
     fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
             && let Some(connection) = find(&mut self.followed, id).and_then(|one| one.connection.as_mut())
@@ -214,7 +212,7 @@ impl Sink for SeriesReader<'_> {
         let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
         let (place, waiting, connection) = if let Some((id, from, plain)) = plain {
             let Some(one) = find(&mut self.followed, id) else { return };
-            // It is not the connection's first.
+            // The error is not the connection's first packet.
             let Some(connection) = &mut one.connection else { return };
             connection.push_plain(&plain, from, packet.time, frame.into());
             (one.place, one.wanted.waiting, connection)
@@ -244,7 +242,7 @@ impl Sink for SeriesReader<'_> {
 }
 
 impl Point {
-    /// Its place among `[client's, server's]`.
+    /// Index in `[client, server]`.
     pub fn lane(&self) -> usize {
         match self.from {
             End::Client => 0,

@@ -36,7 +36,7 @@ fn ack(number: u64, micros: i64, ack: u64) -> Point {
     Point { from: End::Client, ack: Some(ack), in_flight: None, ..empty }
 }
 
-/// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is
+/// A bulk transfer of `count` segments, one per microsecond, each acknowledged; one in 10,000 is
 /// retransmitted.
 fn bulk(count: u64) -> Series {
     let end = Nanos::from_micros(count as i64);
@@ -80,7 +80,7 @@ fn a_narrow_view_of_many_packets_says_that_it_is_coarse() {
         (view.exact, view.points.map(<[Point]>::len))
     };
     assert_eq!(narrow(&series), (false, None));
-    // A series of that time alone has them.
+    // A series of only that time range has them.
     let mut builder = SeriesBuilder::new((Nanos::from_micros(5_000), Nanos::from_micros(5_100)), 1_000_000);
     for n in 0..10_000 {
         builder.push(&data(n, n as i64, 1 + 1_000 * n, 1_000, Kind::New));
@@ -126,7 +126,7 @@ fn an_unknown_scale_is_told() {
 #[test]
 fn rates_are_bytes_over_the_window() {
     let series = bulk(100_000);
-    // 1,000 B a microsecond.
+    // 1,000 bytes per microsecond.
     let (from, to) = series.range();
     let rates = series.rates(End::Server, (from, to), 10, Nanos::from_micros(5_000));
     assert_eq!(rates.len(), 10);

@@ -1,27 +1,27 @@
-//! [`SeriesView`]: a time range in as many columns as the screen has.
+//! [`SeriesView`]: a time range in as many columns as the screen.
 
 use super::pyramid::{Level, Series};
 use super::{Column, MarkSum, Point};
 use crate::analysis::End;
 use crate::units::Nanos;
 
-/// Up to this many points per column are drawn one by one.
+/// Up to this many points per column are drawn individually.
 const FEW_POINTS: usize = 4;
 
-/// A time range, as it is to be drawn.
+/// A time range to draw.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SeriesView<'a> {
-    /// The time that a column stands for.
+    /// Time covered by one column.
     pub width: Nanos,
-    /// The beginning of each column that has anything in it, and what.
+    /// The non-empty columns, with their start times.
     pub columns: Vec<(Nanos, Column)>,
-    /// Every kind of mark in each column, by its first one's time.
+    /// Every kind of mark in each column, ordered by the time of its first mark.
     pub marks: Vec<MarkSum>,
-    /// The segments one by one, where they are few enough for that.
+    /// The individual segments, if they are few enough.
     pub points: Option<&'a [Point]>,
-    /// No finer data exists for the range: the columns are as narrow as requested, or the segments
-    /// are there. Otherwise a series of this range alone has more.
+    /// No finer data exists for the range: the columns are as narrow as requested, or the
+    /// individual segments are included. Otherwise a series of only this range has more.
     pub exact: bool,
 }
 
@@ -29,16 +29,16 @@ pub struct SeriesView<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rates {
-    /// The window's end.
+    /// End of the window.
     pub time: Nanos,
-    /// Payload that passed, copies included.
+    /// Payload per second, retransmissions included.
     pub throughput: f64,
-    /// Payload that was acknowledged for the first time.
+    /// Newly acknowledged payload per second.
     pub goodput: f64,
 }
 
 impl Series {
-    /// What lies from `from` to `to`, in `columns` columns at most.
+    /// The data from `from` to `to` in at most `columns` columns.
     pub fn view(&self, from: Nanos, to: Nanos, columns: usize) -> SeriesView<'_> {
         let (from, to) = (from.max(self.range.0), to.min(self.range.1));
         let columns = columns.max(1);
@@ -63,13 +63,13 @@ impl Series {
         points.get(first..end)
     }
 
-    /// The columns of a level joined to columns of this width; those at the edges are there whole.
+    /// Joins the columns of a level into columns of this width; those at the edges are complete.
     fn fold(&self, level: &Level, (from, to): (Nanos, Nanos), width: Nanos) -> (Vec<(Nanos, Column)>, Vec<MarkSum>) {
         let start = self.range.0;
         let of = |time: Nanos| usize::try_from((time - start).or_zero().0 / level.width.0.max(1)).unwrap_or(usize::MAX);
         let (first, last) = (of(from), of(to).min(level.columns.len().saturating_sub(1)));
         let at = |index: usize| start + Nanos((index as i64).saturating_mul(level.width.0));
-        // The place among the columns that are drawn.
+        // The index of the drawn column.
         let place = |index: usize| (at(index).max(from) - from).0 / width.0.max(1);
         let mut drawn: Vec<(i64, Nanos, Column)> = Vec::new();
         for (index, column) in level.columns.iter().enumerate().take(last + 1).skip(first) {
@@ -95,8 +95,8 @@ impl Series {
         (drawn, marks.into_iter().map(|(_, sum)| sum).collect())
     }
 
-    /// Rates of one side's data at the end of each of `columns` columns, over windows of this
-    /// length.
+    /// Rates of one side's data over windows of this length, at the end of each of `columns`
+    /// columns.
     pub fn rates(&self, of: End, range: (Nanos, Nanos), columns: usize, window: Nanos) -> Vec<Rates> {
         let Some(foot) = self.levels.first() else { return Vec::new() };
         let mut sums = Vec::with_capacity(foot.columns.len() + 1);
@@ -108,7 +108,7 @@ impl Series {
             acked = acked.saturating_add(lane.acked);
             sums.push((sent, acked));
         }
-        // Within a column of the foot the bytes are taken to pass evenly.
+        // Within a column of the lowest level the bytes are assumed to be evenly distributed.
         let until = |time: Nanos| {
             let place = (time - self.range.0).or_zero().0 as f64 / foot.width.0.max(1) as f64;
             let index = (place as usize).min(sums.len() - 1);

@@ -1,5 +1,5 @@
-//! Holds the first segments of a connection until the vantage is known. Most connections end before
-//! that, so little is kept of each.
+//! Buffers the first segments of a connection until the vantage is known. Most connections end
+//! before that, so the buffer is small.
 
 use super::recent_packets;
 use super::segment::Seg;
@@ -15,18 +15,18 @@ const _: () = assert!(MAX_BUFFERED < u8::MAX as usize, "places among them are by
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffering {
     segs: PackedSegments,
-    /// The IP numbers of each side.
+    /// The IP IDs seen from each side.
     numbers: [SeenIpIds; 2],
-    /// The MSS is known from this position on.
+    /// The MSS is known from this index on.
     mss_known_from: Option<u8>,
-    /// One of them offers a zero window.
+    /// Whether a segment offers a zero window.
     pub has_zero_window: bool,
     /// Receives trace points, if tracing is on.
     pub trace: Option<Box<trace::Trace>>,
 }
 
-/// The IP IDs that a side has used: the first one (0 before that), and how far beyond it the
-/// farthest is.
+/// The IP IDs that a side has used: the first one (0 before that), and the distance of the highest
+/// one from it.
 #[derive(Clone, Copy, Debug, Default)]
 struct SeenIpIds {
     first: u16,
@@ -34,7 +34,7 @@ struct SeenIpIds {
 }
 
 impl SeenIpIds {
-    /// Returns whether this ID lies beyond all others, so that none of them can be equal.
+    /// Returns whether this ID is higher than all others, so that it cannot be a repetition.
     fn is_beyond(self, number: u16) -> bool {
         self.first == 0 || number.wrapping_sub(self.first) > self.span
     }
@@ -48,12 +48,12 @@ impl SeenIpIds {
 }
 
 impl Buffering {
-    /// The number of segments.
+    /// Returns the number of segments.
     pub fn len(&self) -> usize {
         self.segs.len()
     }
 
-    /// The MSS is known from here on.
+    /// Records that the MSS is known from here on.
     pub fn mss_known(&mut self) {
         self.mss_known_from = self.mss_known_from.or(u8::try_from(self.segs.len()).ok());
     }
@@ -63,7 +63,7 @@ impl Buffering {
         self.mss_known_from.is_some_and(|from| usize::from(from) == place)
     }
 
-    /// Returns whether this packet was captured before.
+    /// Returns whether this packet is a duplicate of a buffered one.
     #[inline(always)]
     pub fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let number = seg.ip_id_or_zero();
@@ -90,12 +90,12 @@ impl Buffering {
         self.segs.iter()
     }
 
-    /// All segments, reduced to times and numbers.
+    /// All segments, reduced to times and sequence numbers.
     pub fn advances(&self) -> AdvanceIter<'_> {
         self.segs.advances()
     }
 
-    /// All segments, unpacked for repeated use.
+    /// All segments, unpacked for repeated access.
     pub fn to_vec(&self) -> Vec<(Seg, SackBlocks)> {
         let mut all = Vec::with_capacity(self.segs.len());
         let mut segs = self.iter();

@@ -1,4 +1,4 @@
-//! What is kept of a connection while it lasts.
+//! State of an open connection.
 
 use super::buffering::Buffering;
 use super::facts::CaptureDefects;
@@ -17,10 +17,10 @@ use crate::units::{SeqNumber, Time};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
 
-/// One connection while it lasts.
+/// State of an open connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// The flow table keeps the addresses.
+    /// Ports by side; the flow table has the addresses.
     pub(super) ports: [u16; 2],
     pub(super) first: PacketRef,
     pub(super) last: Time,
@@ -35,17 +35,17 @@ pub struct Connection {
     /// The side that sent payload first.
     pub(super) first_payload_side: Option<Side>,
     pub(super) seen: [bool; 2],
-    /// Good and bad checksums of each side that were checked.
+    /// Number of correct and wrong checksums of each side, among the verified ones.
     pub(super) checksums: [ChecksumTally; 2],
     /// TTL of each side's SYN and first payload.
     pub(super) ttl: [[Option<NonZeroU8>; 2]; 2],
-    /// A plain segment of this side tells nothing more about the opening, and nothing yet about the
-    /// close. See [`note`](Self::note).
+    /// Whether a plain segment of this side can change neither the opening nor the closing state.
+    /// See [`note`](Self::note).
     pub(super) is_past_opening: [bool; 2],
     /// The same, and the connection is tracked without a trace. See
     /// [`fast_path`](super::fast_path).
     pub(super) uses_fast_path: [bool; 2],
-    /// Only few connections need it.
+    /// State that few connections need.
     pub(super) rare: Option<Box<Rare>>,
 }
 
@@ -53,21 +53,21 @@ pub struct Connection {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reset {
     pub(super) from: Side,
-    /// It has no ACK flag.
+    /// Whether it has no ACK flag.
     pub(super) is_bare: bool,
-    /// The end whose address it has went on behind it.
+    /// Whether the end with its source address continued to send after it.
     pub(super) is_denied: bool,
     pub(super) ttl: u8,
 }
 
-/// The stage of a connection. Most end while buffering, so little is kept of each.
+/// The stage of a connection. Most connections end in the buffering stage, so its state is small.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     Buffering(Buffering),
     Tracking(Box<Tracking>),
 }
 
-/// Both directions as their senders saw them.
+/// Both directions from their senders' view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     pub(super) recent: [RecentPackets; 2],
@@ -75,22 +75,22 @@ pub(super) struct Tracking {
     pub(super) senders: [SenderState; 2],
     pub(super) paths: [PathEstimate; 2],
     pub(super) trace: Option<Box<trace::Trace>>,
-    /// Whether a bad checksum of each side means damage.
+    /// Whether a wrong checksum of each side indicates damage.
     pub(super) checksums_reliable: [bool; 2],
-    /// The segment, if any, that waits until the next ones show whether it arrived.
+    /// A segment that waits until later ones show whether it arrived.
     pub(super) suspect: Option<Box<SuspectSegment>>,
-    /// ACKs that wait for the data that they acknowledge.
+    /// ACKs that wait for the data they acknowledge.
     pub(super) early: EarlyAcks,
-    /// Segments that did not arrive, until the connection has undone them.
+    /// Segments that did not arrive, until their effects on the connection are undone.
     pub(super) dropped: Vec<Seg>,
 }
 
-/// Segments of one side that wait, in file order: the first acknowledges data that was not captured
-/// so far.
+/// Waiting segments of one side, in file order: the first acknowledges data that was not captured
+/// yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EarlyAcks {
     pub(super) segs: Vec<(Seg, SackBlocks)>,
-    /// Of the newest segment that was processed meanwhile.
+    /// Time of the newest segment processed since.
     pub(super) passed: Time,
 }
 
@@ -101,40 +101,41 @@ impl EarlyAcks {
     }
 }
 
-/// Parts that few connections have.
+/// State that few connections have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rare {
     pub(super) capture_defects: CaptureDefects,
     pub(super) notices: Notices,
-    /// What its ends agreed on, where that is known from elsewhere than the capture.
+    /// The handshake, if known from another source than the capture.
     pub(super) joined: Option<JoinedHandshake>,
-    /// It is of QUIC.
+    /// Set for a QUIC connection.
     pub(super) quic: Option<Box<QuicNotes>>,
-    /// Who reads its payload beyond its framing.
+    /// Parsers and decryption of the payload.
     pub(super) readers: PayloadReaders,
 }
 
-/// A segment that waits until the next ones show whether it arrived.
+/// A segment that waits until later ones show whether it arrived.
 #[derive(Clone, Debug)]
 pub(super) struct SuspectSegment {
     pub(super) seg: Seg,
     pub(super) sack: SackBlocks,
     pub(super) reason: SuspectReason,
-    /// The newest segment from the other side since.
+    /// The newest segment from the other side since then.
     pub(super) passed: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SuspectReason {
-    /// A bad checksum.
+    /// A wrong checksum.
     Sum,
-    /// A sequence number from nowhere.
+    /// An implausible sequence number.
     Seq,
-    /// An acknowledgement number from nowhere.
+    /// An implausible acknowledgment number.
     Ack,
 }
 
-/// Notes the TTL of a side's first payload, and which side sent the first of all.
+/// Records the TTL of a side's first payload, and which side sent the first payload of the
+/// connection.
 pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<Side>) {
     if !seg.flags.has(Flags::SYN) {
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));

@@ -1,21 +1,21 @@
-//! ACKs that are in the file before the data that they acknowledge.
+//! ACKs that precede their data in the file.
 //!
 //! A host records each receive queue of a network card on its own processor, and each direction of
-//! a mirror port on its own interface. Packets within microseconds of each other may then stand in
-//! the file in another order than they passed. An ACK before its data would mean that the capture
-//! lost the data, and the data behind it that the sender retransmitted it. So such an ACK waits for
-//! the next segments: for the data, or for a time that no such disorder explains.
+//! a mirror port on its own interface. So packets within microseconds of each other may be recorded
+//! in the wrong order. An ACK before its data looks as if the capture had lost the data, and then
+//! the data looks retransmitted. Therefore such an ACK waits for the next segments: until the data
+//! follows, or until more time has passed than this disorder explains.
 
 use super::connection::Tracking;
 use super::segment::Seg;
 use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
 
-/// Disorder of one device is shorter: what is further back is a step of the clock.
+/// The largest disorder of one device. A larger step back is a step of the clock.
 pub(super) const MAX_DISORDER: Nanos = Nanos::from_millis(1);
-/// Most bytes ahead of what was captured.
+/// Most bytes that an ACK may be ahead of the captured data.
 const MAX_AHEAD: i32 = 1 << 20;
-/// Most segments that wait.
+/// Most waiting segments.
 const MAX_WAITING: usize = 32;
 
 impl Tracking {
@@ -30,7 +30,7 @@ impl Tracking {
                 .is_some_and(|ack| data.snd_nxt().is_some_and(|next| (1..=MAX_AHEAD).contains(&ack.distance(next))))
     }
 
-    /// Returns whether the segment has been processed or waits.
+    /// Returns whether the segment waits, or was processed here.
     pub(super) fn waits_for_data(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if let Some((first, _)) = self.early.segs.first() {
             let is_late = seg.time - first.time > MAX_DISORDER || self.early.segs.len() >= MAX_WAITING;
@@ -57,7 +57,7 @@ impl Tracking {
         waits
     }
 
-    /// Processes the segments that wait, in order, up to the first that is not due.
+    /// Processes the waiting segments in order, up to the first one that is not due.
     pub(super) fn release_early_acks(&mut self, is_due: impl Fn(&Self, &Seg) -> bool) {
         let mut waiting = std::mem::take(&mut self.early.segs);
         let due = waiting.iter().position(|(seg, _)| !is_due(self, seg)).unwrap_or(waiting.len());

@@ -1,10 +1,10 @@
-//! What a text with packets left out does not show: taken out of the account of its connection.
+//! Excludes the stretches of a connection for which packets are missing in a text.
 //!
-//! Packets are known to be missing where bytes were acknowledged or followed that the text never
-//! showed, where a segment echoes a timestamp that none of the other side's in the text carried
-//! (RFC 7323 section 3.2), and where the text itself says so. Over such a stretch nothing is known
-//! of rounds, pauses and what ended them. Of a transfer with such stretches its bytes and its whole
-//! time are told, and of its rounds and pauses those of the longest run between two stretches.
+//! Packets are missing if bytes were acknowledged or followed that the text does not show, if a
+//! segment echoes a timestamp that no segment of the other side had (RFC 7323 section 3.2), and
+//! where the text marks an omission. Rounds and pauses in such a stretch, and their reasons, are
+//! unknown. A transfer with such stretches keeps its bytes and its duration, and only the rounds
+//! and pauses of its longest run between two stretches.
 
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
@@ -12,22 +12,21 @@ use crate::types::State;
 use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
-/// Stretches kept of one connection; what lies behind them is one.
+/// Most stretches of one connection; the last one includes all later ones.
 const MAX: usize = 256;
 
-/// Marks kept of a text; behind them it counts as one.
+/// Most marks of a text; the last one includes all later ones.
 const MAX_MARKS: usize = 4096;
 
 /// The two ends of a connection, addresses and ports.
 type Endpoints = [(IpAddr, u16); 2];
 
-/// Where a text says, or shows, that packets were left out: of the connection between these ends,
-/// or of any.
+/// Where a text has or marks omitted packets: of the connection between these ends, or of any.
 #[derive(Debug, Default)]
 pub struct ElisionMarks(Vec<(Option<Endpoints>, Stretch)>);
 
 impl ElisionMarks {
-    /// One more.
+    /// Adds a stretch.
     pub fn add(&mut self, of: Option<Endpoints>, (from, until): Stretch) {
         let of = of.map(|[one, two]| if one <= two { [one, two] } else { [two, one] });
         let full = self.0.len() >= MAX_MARKS;
@@ -38,14 +37,14 @@ impl ElisionMarks {
         }
     }
 
-    /// Those that may concern the connection between these ends.
+    /// The stretches that may concern the connection between these ends.
     fn of(&self, ends: Endpoints) -> impl Iterator<Item = Stretch> {
         let ends = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
         self.0.iter().filter(move |(of, _)| of.is_none_or(|of| of == ends)).map(|&(_, stretch)| stretch)
     }
 }
 
-/// Adds a stretch; those that meet become one.
+/// Adds a stretch, and merges it with those that it touches.
 pub(super) fn add(stretches: &mut Vec<Stretch>, (from, until): Stretch) {
     let full = stretches.len() >= MAX;
     match stretches.last_mut() {
@@ -55,7 +54,7 @@ pub(super) fn add(stretches: &mut Vec<Stretch>, (from, until): Stretch) {
 }
 
 impl Facts {
-    /// It comes from a text, in which packets were left out at `marks` too.
+    /// Marks the connection as one from a text, in which packets are also missing at `marks`.
     pub fn mark_as_text(&mut self, marks: &ElisionMarks) {
         self.is_text = true;
         let here = |mark: &Stretch| mark.0 >= self.first && mark.1 <= self.last;
@@ -70,10 +69,10 @@ impl Facts {
             return;
         }
         if self.state == State::HalfClosed {
-            // The other end's FIN may be what was left out.
+            // The omitted packets may include the other end's FIN.
             self.state = State::Open;
         }
-        // An ACK that was left out makes those that are shown look late.
+        // Omitted ACKs make the next ones look late.
         self.rtt = RttFacts { p50: None, p95: None, ..self.rtt };
         for sender in &mut self.directions {
             sender.ack_delay_p50 = None;
@@ -85,8 +84,7 @@ impl Facts {
         self.elide_exchanges();
     }
 
-    /// What passed in a stretch may have been another exchange, or the part of one that is not
-    /// shown.
+    /// A stretch may contain other exchanges, or the omitted part of one.
     fn elide_exchanges(&mut self) {
         let server = !self.requester;
         let mut before = self.handshake.ack.map(|(time, _)| time);
@@ -106,8 +104,7 @@ impl Facts {
 }
 
 impl Facts {
-    /// Whether it may go on where packets were left out behind its last one: from the last payload
-    /// to there.
+    /// The time from the last payload to a later omission: the transfer may have continued there.
     fn elided_tail(&self, marks: &ElisionMarks) -> Option<Stretch> {
         let (_, until) = marks.of(self.endpoints).find(|&(from, _)| from >= self.last)?;
         let last = self
@@ -122,19 +119,19 @@ impl Facts {
 }
 
 impl TransferFacts {
-    /// Leaves what is known of it beside the stretches that lie in it: the longest run of rounds
-    /// between them, and the pauses there.
+    /// Keeps only what is known outside of the omissions: the longest run of rounds between them,
+    /// and the pauses in it.
     fn elide(&mut self, elided: &[Stretch]) {
         let is_over =
             |&(from, until): &Stretch| self.answered.is_some_and(|asked| from < self.start && until > asked.last);
         if elided.iter().any(is_over) {
-            // Whether the answer's first bytes are those that are shown is not known.
+            // The first bytes of the response may be missing.
             self.answered = None;
         }
         let is_in = |&(from, until): &Stretch, start: Time, end: Time| {
             from < end && (until > start || (from >= start && from == until))
         };
-        // What was never acknowledged ends with its last segment, and goes on behind it.
+        // An unacknowledged transfer ends with its last segment, and may continue after it.
         let close = if self.acknowledged { self.end } else { self.end + Nanos(1) };
         let inside: Vec<Stretch> = elided.iter().filter(|stretch| is_in(stretch, self.start, close)).copied().collect();
         if inside.is_empty() {
@@ -142,8 +139,7 @@ impl TransferFacts {
         }
         let mut ends: Vec<Time> = self.rounds.iter().skip(1).map(|round| round.start).collect();
         ends.push(close);
-        // What is in flight in the round behind a stretch, and when that begins, hangs on what was
-        // left out.
+        // The first round after an omission and its bytes in flight depend on the omitted packets.
         let mut behind = false;
         let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
         for (index, (round, &end)) in self.rounds.iter().zip(&ends).enumerate() {
@@ -161,7 +157,7 @@ impl TransferFacts {
             Some((first.start, *last))
         };
         let length = |run: &&std::ops::Range<usize>| time(run).map(|(from, until)| until - from);
-        // Of equals the first: it shows how the transfer began.
+        // Prefers the first of equal runs: it shows how the transfer began.
         let longest = runs.iter().rev().max_by_key(length).cloned().unwrap_or(0..0);
         let (from, until) =
             time(&longest).map_or((self.start, self.start), |(from, until)| (from, until.min(self.end)));
@@ -173,7 +169,7 @@ impl TransferFacts {
         self.gaps.retain(|gap| gap.start >= from && gap.end <= until);
         self.losses.retain(|loss| loss.time >= from && loss.time < until);
         (self.recoveries, self.lost_retransmits) = Default::default();
-        // Of what comes late, the first copy may have been left out.
+        // The first copy of a late segment may be missing.
         (self.out_of_order, self.healed_holes, self.stuck_large) = (0, 0, 0);
     }
 }

@@ -1,9 +1,10 @@
-//! Exchanges: a request, the server's time, the answer, and the client's time before the next
+//! Exchanges: a request, the server's time, the response, and the client's time before the next
 //! request; or a push without a request.
 //!
-//! They follow from the transfers of both directions and what each of them answers. Times are those
-//! of the requester, usually the client, whose user waits: what passes the capture point towards
-//! the client arrives half a loop later, and what the client sends left half a loop before.
+//! They follow from the transfers of both directions and the message that each one answers. All
+//! times are those of the requester, usually the client, whose user waits. A packet to the client
+//! arrives half a loop after the capture point, and a packet of the client was sent half a loop
+//! before it.
 
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
 use super::payload::Content;
@@ -11,19 +12,19 @@ use super::sender::peer_payload::PROMPT_ANSWER;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 
-/// Most exchanges to keep: those with the longest wait.
+/// Most exchanges that are kept: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
 
-/// Payload of the records of a GOAWAY and a close_notify, at most, bytes.
+/// Largest payload of a GOAWAY and a close_notify in records, bytes.
 const GOODBYE_MAX: u64 = 100;
-/// A server that closes an idle connection has waited for at least this time.
+/// Least time that a server waits before it closes an idle connection.
 const SECOND: Nanos = Nanos::from_millis(1_000);
 
 /// Ports where the end that accepts a connection sends the requests: OpenFlow controllers (6633
 /// before IANA assigned 6653), and call home of NETCONF and RESTCONF (RFC 8071).
 const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
 
-/// Returns which side sends requests on a connection that `client` opened to this port.
+/// Returns the side that sends requests on a connection that `client` opened to this port.
 pub(super) fn requester(client: Side, port: u16) -> Side {
     if SERVER_ASKS_PORTS.contains(&port) { !client } else { client }
 }
@@ -31,14 +32,14 @@ pub(super) fn requester(client: Side, port: u16) -> Side {
 /// A connection's transfers and its vantage.
 pub(super) struct Conversation<'a> {
     pub directions: &'a [DirectionFacts; 2],
-    /// The side that sends requests, called the client here.
+    /// The side that sends requests; "client" in this module.
     pub requester: Side,
-    /// Loop from the capture point to each side.
+    /// Round-trip time from the capture point to each side.
     pub toward: [Option<Nanos>; 2],
     pub handshake: &'a HandshakeFacts,
 }
 
-/// Moves the arrival of a request to its last necessary retransmission.
+/// Moves the arrival of a request to that of its last necessary retransmission.
 pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], requester: Side) {
     let [zero, one] = directions;
     let (requests, answers) = if requester == Side::A { (zero, one) } else { (one, zero) };
@@ -56,8 +57,9 @@ pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], req
     }
 }
 
-/// Marks what a server sent at once when nothing but the client's Finished had come: it answers
-/// nothing. What comes late then is waited for, as the greeting of a mail server is.
+/// Marks data that a server sends immediately, when only the client's Finished has arrived: it is
+/// not a response. If it comes late, the client waits for it, like for the greeting of a mail
+/// server.
 pub(super) fn note_greeting(
     directions: &mut [DirectionFacts; 2],
     client: Side,
@@ -74,9 +76,9 @@ pub(super) fn note_greeting(
     }
 }
 
-/// Marks the last payload of a server before its FIN as housekeeping, if it is too small for a
-/// response and came after a second or more: a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and
-/// its encryption) and a close_notify. `closed`: the server's FIN.
+/// Marks the last payload of a server before its FIN as housekeeping if it came after a second or
+/// more and is too small for a response: a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and its
+/// encryption) or a close_notify. `closed`: the server's FIN.
 pub(super) fn note_goodbye(directions: &mut [DirectionFacts; 2], server: Side, closed: Option<Time>) {
     let Some((closed, last)) = closed.zip(directions[server].transfers.last_mut()) else { return };
     let waited = last.answered.map_or(Nanos::ZERO, |asked| last.start - asked.last);
@@ -88,7 +90,7 @@ impl Conversation<'_> {
     /// Returns the exchanges in time order, and their number.
     pub fn exchanges(&self) -> (Vec<ExchangeFacts>, u64) {
         let mut found: Vec<ExchangeFacts> = Vec::new();
-        // The pending request, and when the last answer was complete.
+        // The pending request, and the time when the last response was complete.
         let mut open: Option<usize> = None;
         for (side, index) in self.transfers_in_order() {
             let Some(transfer) = self.directions[side].transfers.get(index) else { continue };
@@ -108,13 +110,13 @@ impl Conversation<'_> {
                 let end = self.complete_at(side, transfer);
                 match asking {
                     Some(exchange) => {
-                        // Credit may precede the request in one transfer.
+                        // A transfer may contain flow-control credit before the request.
                         let later = (asked.first - exchange.start).or_zero();
                         exchange.before = exchange.before.map(|before| before + later);
                         exchange.start += later;
                         (exchange.answer, exchange.server, exchange.end) = (Some(index), server, end.max(exchange.end));
                     }
-                    // The request was part of an earlier one.
+                    // The request was part of an earlier transfer.
                     None => found.push(ExchangeFacts {
                         start: asked.first,
                         end,
@@ -156,8 +158,8 @@ impl Conversation<'_> {
         all.into_iter().map(|(_, side, index)| (side, index)).collect()
     }
 
-    /// Returns when the client had all of a transfer, or knew that its own had arrived, by the
-    /// client's clock.
+    /// Returns the time, by the client's clock, when the client had received the transfer, or knew
+    /// that its own had arrived.
     fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Time {
         if sender == self.requester {
             transfer.end
@@ -166,7 +168,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Returns the client's own time before a request, since the last answer or the handshake.
+    /// Returns the client's time before a request, since the last response or the handshake.
     fn before_request(&self, request: &TransferFacts, last: Option<&ExchangeFacts>) -> Option<Nanos> {
         let since = match last {
             Some(last) => last.end,
@@ -175,7 +177,7 @@ impl Conversation<'_> {
         Some((request.start - since).or_zero())
     }
 
-    /// Estimates the total if transfers were dropped: requests and answers alternate.
+    /// Estimates the total if transfers were dropped: requests and responses alternate.
     fn total(&self, found: u64) -> u64 {
         let all = |direction: &DirectionFacts| {
             direction.transfers_total - direction.transfers.iter().filter(|t| t.is_housekeeping).count() as u64

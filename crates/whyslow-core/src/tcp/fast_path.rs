@@ -1,18 +1,19 @@
-//! Short ways for plain segments, which nearly all segments are.
+//! Fast paths for plain segments, which are nearly all segments.
 //!
-//! Each asks one question and gives what the general way gives; the tests in `tests/fast_path/`
-//! hold it to that. A short way stays only if a benchmark is 5 % slower without it.
+//! Each fast path tests one condition and gives the same result as the general code, which the
+//! tests in `tests/fast_path/` verify. A fast path is kept only if a benchmark is 5 % slower
+//! without it.
 //!
-//! - A plain segment of a connection with nothing left to learn (this file).
-//! - New bytes with nothing but new bytes since the last event: `SenderState::short_gap_limit`.
-//! - An ACK that repeats the one before it while that one waits: `SenderState::repeatable_ack`.
-//! - Payload that goes on within a record or a body: `ExpectedPayload`.
+//! - A plain segment of a connection whose opening state is complete (this file).
+//! - Only new bytes since the last event: `SenderState::short_gap_limit`.
+//! - An ACK that repeats the previous, still pending one: `SenderState::repeatable_ack`.
+//! - Payload that continues a record or a body: `ExpectedPayload`.
 //!
-//! The first rests on one flag: the connection is tracked and not traced, this side tells nothing
-//! more about its opening or yet about its close, and its good checksums need no count
+//! The first one depends on a flag: the connection is tracked and not traced, plain segments of
+//! this side cannot change its opening or closing state, and its correct checksums need no count
 //! ([`Connection::update_fast_path`] maintains it). Plain segments of such a side go directly to
-//! the state of both directions. All others take [`Connection::push`] from the point where they
-//! prove to be different.
+//! the state of both directions. All others join [`Connection::push`] at the point where they
+//! differ.
 
 use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
@@ -26,13 +27,13 @@ impl Connection {
     /// Like [`push`](Self::push), for a plain segment.
     #[inline(always)]
     pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Time, place: FrameRef) {
-        // Assembled where the fields are read, so that they are written only once.
+        // Assembled here so that the fields are written only once.
         let mut seg = Seg::plain(plain, from, time, place);
         self.clamp_time(&mut seg);
         self.push_plain_seg(&mut seg, plain.rest());
     }
 
-    /// `rest` is what was captured after the headers.
+    /// `rest`: the captured bytes after the headers.
     #[inline(never)]
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
         let from = seg.from();
@@ -43,7 +44,7 @@ impl Connection {
                 }
                 self.last = seg.time;
                 if self.payload_streams.on_segment(seg, rest, (&self.isns, self.ports), &mut self.rare) {
-                    // Everything else about such a side is known and stays so.
+                    // All other state of such a side is final.
                     note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
                 }
                 if !settled.push_untraced(seg, &SackBlocks::NONE) {
@@ -68,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// Counts the good checksum of a plain segment without payload, if it was checked.
+    /// Counts the correct checksum of a plain segment without payload, if it was verified.
     #[inline(always)]
     fn note_good_checksum(&mut self, seg: &Seg) {
         if seg.len == 0 {

@@ -1,4 +1,4 @@
-//! Tracks the opening of a connection: [`HandshakeFacts`] in fewer bytes.
+//! Tracks the handshake of a connection: a smaller form of [`HandshakeFacts`].
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
@@ -6,8 +6,8 @@ use crate::types::{Frame, SHORTEST_RTO, Side};
 use crate::units::{Nanos, Time};
 use crate::wire::Segment;
 
-/// No timer retransmits a SYN sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
-/// ms at least).
+/// Shortest SYN retransmission timeout (RFC 6298 section 2.1 asks for a second; Linux uses at least
+/// 200 ms).
 const MIN_SYN_TIMER: Nanos = SHORTEST_RTO;
 
 /// Time and frame of a packet, ordered by time and then by frame.
@@ -26,7 +26,7 @@ impl PacketRef {
         Self { time: seg.time, frame_ref: seg.frame_ref }
     }
 
-    /// Returns whether it is this frame.
+    /// Returns whether it has this frame.
     pub fn is_at(self, place: FrameRef) -> bool {
         self.frame_ref == place
     }
@@ -40,32 +40,32 @@ impl PacketRef {
     }
 }
 
-/// The SYNs: what they offered, and when they came.
+/// The SYNs: offers and times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HandshakeTracker {
     /// First SYN.
     pub syn: Option<PacketRef>,
-    /// The last one before the first SYN-ACK.
+    /// Time of the last SYN before the first SYN-ACK.
     answered_syn: Option<Time>,
     /// First SYN-ACK.
     pub syn_ack: Option<PacketRef>,
-    /// The ACK that completed it.
+    /// The ACK that completed the handshake.
     ack: Option<PacketRef>,
-    /// What each side's SYN offered.
+    /// Options and flags of each side's SYN.
     pub offers: [Option<Offer>; 2],
     /// See [`HandshakeFacts::unreadable`].
     unreadable: [bool; 2],
     /// SYN retransmissions of each side.
     retries: [u16; 2],
-    /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero where
-    /// there is none.
+    /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero if
+    /// there was none.
     last_retry_micros: u32,
     /// See [`HandshakeFacts::time_clamped`].
     time_clamped: bool,
 }
 
 impl HandshakeTracker {
-    /// Takes what both SYNs said from elsewhere.
+    /// Takes the offers of both SYNs from another source.
     pub fn join(&mut self, joined: &JoinedHandshake) {
         self.offers = joined.offers.map(Some);
     }
@@ -75,7 +75,7 @@ impl HandshakeTracker {
         self.syn.is_some()
     }
 
-    /// Returns whether a SYN-ACK came and nothing completed the handshake yet.
+    /// Returns whether there was a SYN-ACK, but no ACK of it yet.
     #[inline]
     pub fn awaits_ack(&self) -> bool {
         self.syn_ack.is_some() && self.ack.is_none()
@@ -92,18 +92,19 @@ impl HandshakeTracker {
         let (from, at) = (seg.from(), PacketRef::of(seg));
         let mut offers = false;
         if self.offers[from].is_some() || self.unreadable[from] {
-            // A SYN that follows at once was captured twice, even if IP IDs are zero.
+            // A SYN that follows immediately is a duplicate capture, even if IP IDs are zero.
             let first = if seg.ack().is_some() { self.syn_ack } else { self.syn };
             let again = first.is_none_or(|first| seg.time - first.time >= MIN_SYN_TIMER);
             self.retries[from] = self.retries[from].saturating_add(again.into());
-            // The SYN-ACK for a retransmitted SYN is not waited for longer than that.
+            // A SYN-ACK for a retransmitted SYN delays the handshake only since that
+            // retransmission.
             let since = seg.time - self.first(seg.time);
             if again && self.ack.is_none() && since - Nanos::from_micros(self.last_retry_micros.into()) >= MIN_SYN_TIMER
             {
                 self.last_retry_micros = u32::try_from(since.0 / 1_000).unwrap_or(u32::MAX);
             }
         } else if segment.options.malformed {
-            // A missing option may have been cut off.
+            // A missing option may have been truncated.
             self.unreadable[from] = true;
         } else {
             self.offers[from] = Some(Offer::of(segment));
@@ -145,29 +146,29 @@ impl HandshakeTracker {
     }
 }
 
-/// What the ends of a connection have agreed on in its handshake, from elsewhere than a capture.
+/// A connection's handshake, from another source than a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinedHandshake {
-    /// What the sender of the first captured packet offered, and what the other side did.
+    /// The offers of the first captured packet's sender, and of the other side.
     pub offers: [Offer; 2],
-    /// Which of them opened the connection; none where that is not known.
+    /// The side that opened the connection; `None` if unknown.
     pub client: Option<Side>,
     /// The senders' smoothed RTT.
     pub rtt: Option<Nanos>,
 }
 
-/// What the SYNs settle.
+/// The parameters negotiated by the SYNs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Negotiated {
-    /// The MSS on the wire, timestamps included, once both SYNs are known.
+    /// The MSS on the wire, timestamps option included, once both SYNs are known.
     pub wire_mss: Option<u32>,
-    /// The MSS without them.
+    /// The MSS without options.
     pub mss: Option<u64>,
     pub sack: bool,
     /// Window scale shift for windows offered to each side.
     pub window_shift: [Option<u8>; 2],
-    /// RTT of the handshake. Both ends set their timers by it, unless a SYN was retransmitted,
-    /// because then they cannot know which copy was answered (RFC 6298 section 3).
+    /// RTT of the handshake. It initialises the timers of both ends, unless a SYN was
+    /// retransmitted, because then they cannot know which copy was answered (RFC 6298 section 3).
     pub rtt: Option<Nanos>,
 }
 
@@ -176,7 +177,7 @@ impl Negotiated {
         let offers = handshake.offers;
         let (mut wire_mss, mut mss) = (None, None);
         if let [Some(a), Some(b)] = offers {
-            // Without the option, 536 (RFC 9293 section 3.7.1).
+            // 536 without the option (RFC 9293 section 3.7.1).
             let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
             let size = size(a).min(size(b));
             let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };

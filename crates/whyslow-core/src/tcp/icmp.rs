@@ -1,12 +1,12 @@
-//! Which ICMP errors are believed, and which copies of segments they explain.
+//! Which ICMP errors are accepted, and which retransmissions they explain.
 //!
 //! A segment that was too long for the path is retransmitted in shorter ones as soon as its sender
-//! learns of it (path MTU discovery, RFC 1191, RFC 8201): nothing was lost, no window shrinks
-//! (Linux `tcp_simple_retransmit`), and the delay is only the way to the router and back.
+//! receives the error (path MTU discovery, RFC 1191, RFC 8201). Nothing was lost, no window shrinks
+//! (Linux `tcp_simple_retransmit`), and the delay is only the round trip to the router.
 //! [`SenderState::exceeded_reported_mtu`] recognises these retransmissions.
 //!
-//! Anybody can send an error (RFC 5927). One about a segment that was not in flight is forged
-//! or late; senders ignore it, and it is not kept.
+//! Errors are not authenticated (RFC 5927). An error about a segment that was not in flight is
+//! forged or late; senders ignore it, and it is dropped here.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -39,8 +39,8 @@ impl Connection {
     /// Returns the MTU that an error reports.
     fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Time) -> Option<ReportedMtu> {
         let Fate::TooBig(Some(mtu)) = fate else { return None };
-        // An error has the IP version of what it quotes. Every link carries the minimum (RFC 791,
-        // RFC 8200), and no sender heeds less.
+        // An error has the IP version of the quoted packet. Every link supports the minimum MTU
+        // (RFC 791, RFC 8200), and senders ignore smaller values.
         let (ip, least) = if by.is_ipv6() { (40, 1280) } else { (20, 68) };
         if mtu < least {
             return None;
@@ -56,9 +56,9 @@ impl Connection {
         those.filter_map(|notice| self.reported_mtu(notice.fate, notice.by, notice.time)).collect()
     }
 
-    /// Checks like Linux whether to heed an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section
-    /// 4.1), with one more byte below for keep-alives, and as much above as may have passed without
-    /// being captured.
+    /// Decides like Linux whether to accept an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section
+    /// 4.1). Accepts one byte below for keep-alives, and above the captured data as many bytes as
+    /// may have been missed.
     fn may_be_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         match &self.stage {
             Stage::Tracking(settled) => settled.senders[about].may_have_in_flight(number),
@@ -68,7 +68,7 @@ impl Connection {
 }
 
 impl SenderState {
-    /// Records a reported MTU; the newest ones count.
+    /// Records a reported MTU; the newest ones are kept.
     pub(super) fn on_reported_mtu(&mut self, reported: ReportedMtu) {
         if self.reported_mtus.len() == MAX_NOTICES {
             self.reported_mtus.remove(0);
@@ -77,8 +77,8 @@ impl SenderState {
     }
 
     /// Returns the largest payload that passes, if a retransmission was too long for the path at
-    /// first and is cut now. Data left to segmentation offload is longer than a segment. A sender
-    /// that `waited` for a timer did not react to the error.
+    /// first and is shorter now. Data left to segmentation offload is longer than a segment. A
+    /// sender that `waited` for a timer did not react to the error.
     #[cold]
     pub(super) fn exceeded_reported_mtu(
         &self,
@@ -98,7 +98,7 @@ impl SenderState {
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {
-        // Without captured segments of this direction nothing speaks against it.
+        // Without captured segments of this direction there is nothing to compare with.
         let Some(place) = self.unwrap_seq(number) else { return self.isn.is_none() };
         let end = self.snd_max.max(self.window.right_edge.unwrap_or(0)).saturating_add(MAX_UNSEEN_AHEAD as u64);
         (self.snd_una.saturating_sub(1)..=end).contains(&place)
@@ -130,5 +130,5 @@ impl Buffering {
     }
 }
 
-/// How far segments that were not captured may lie beyond captured ones: an unscaled window.
+/// Most bytes that uncaptured segments may lie beyond captured ones: an unscaled window.
 const MAX_UNSEEN_AHEAD: i32 = 65_535;

@@ -1,7 +1,7 @@
 //! ICMP errors about a connection's segments.
 //!
-//! Memory is bounded: errors that say the same are one, and there are at most [`MAX_NOTICES`] of
-//! these.
+//! Memory is bounded: equal errors are merged, and there are at most [`MAX_NOTICES`] different
+//! ones.
 
 use crate::types::{Frame, Side};
 use crate::units::Time;
@@ -23,7 +23,7 @@ pub struct Notices {
 /// Equal ICMP errors of one router or host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What became of the segments.
+    /// Why the segments were not delivered.
     pub fate: Fate,
     /// ICMP type and code.
     pub kind: (u8, u8),
@@ -33,13 +33,13 @@ pub struct Notice {
     pub about: Side,
     /// Length of the longest reported packet, IP header included; `None` if unknown.
     pub size: Option<u32>,
-    /// The first such error.
+    /// Time of the first such error.
     pub time: Time,
-    /// The first such error.
+    /// Frame of the first such error.
     pub frame: Frame,
-    /// The last one.
+    /// Time of the last one.
     pub last: Time,
-    /// How many came.
+    /// Number of errors.
     pub count: u64,
 }
 
@@ -54,7 +54,8 @@ impl Notices {
             notice.last = notice.last.max(time);
             notice.size = notice.size.max(size);
         } else if self.list.len() < MAX_NOTICES {
-            // Most connections with errors have one, and a flood may cause one in many.
+            // Most connections with errors have only one kind, and a flood may cause one in many
+            // connections.
             self.list.reserve_exact(1);
             self.list.push(Notice { fate, kind, by, about, size, time, frame, last: time, count: 1 });
         }

@@ -1,16 +1,16 @@
-//! What the messages of a protocol above TCP change of what its segments seemed to be.
+//! Corrects facts derived from segments by the parsed messages of a protocol above TCP.
 
 use super::facts::{DirectionFacts, Gap};
 use super::payload::MessageFacts;
 use crate::types::Side;
 
-/// Notes what they show.
+/// Applies the corrections.
 pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     note_heartbeats(directions, messages);
     note_windows(directions, messages);
 }
 
-/// Marks transfers that are only heartbeats or their answers, which cost no time.
+/// Marks transfers that consist only of heartbeats or their responses, which cost no time.
 fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     for side in Side::BOTH {
         for transfer in &mut directions[side].transfers {
@@ -19,8 +19,8 @@ fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts
     }
 }
 
-/// Where all of flow control was read, a message of the peer gives credit only if a window had no
-/// room: others came by chance within the application's pause.
+/// If all flow control was parsed, a message of the peer grants credit only if a window was full:
+/// other messages fell into a pause of the application by chance.
 fn note_windows(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     let Some(windows) = &messages.windows else { return };
     for side in Side::BOTH {

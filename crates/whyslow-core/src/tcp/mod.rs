@@ -1,8 +1,8 @@
-//! `tcp`: from a connection's segments to what TCP did.
+//! `tcp`: derives TCP's behaviour from a connection's segments.
 //!
-//! One pass, bounded state. The first segments are buffered until the vantage is known (`vantage`),
-//! because everything later depends on it. Then each direction is followed as its sender saw it
-//! (`sender`).
+//! It needs one pass and bounded state. The first segments are buffered until the vantage is known
+//! (`vantage`), because everything later depends on it. Then each direction is tracked from its
+//! sender's view (`sender`).
 
 mod buffering;
 mod connection;
@@ -57,10 +57,10 @@ pub use suspect::BadChecksums;
 #[cfg(test)]
 mod tests;
 
-/// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
-/// for it.
+/// After a silence of this length, in nanoseconds, new data may be another message even without a
+/// request.
 const SILENCE: u64 = sender::turns::MIN_IDLE.0.cast_unsigned();
-/// Segments of one host overtake each other by less.
+/// Segments of one host overtake each other by less than this.
 const REORDERED: Nanos = Nanos::from_millis(1);
 
 impl Connection {
@@ -88,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// Processes the next segment, from one of the sides.
+    /// Processes the next segment, sent by side `from`.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Time, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clamp_time(&mut seg);
@@ -137,7 +137,7 @@ impl Connection {
     /// Ensures that time never goes back.
     #[inline(always)]
     fn clamp_time(&mut self, seg: &mut Seg) {
-        // A step back wraps around to more than any silence.
+        // A step back wraps around to a very large value.
         if seg.time.since(self.last) > SILENCE {
             self.on_silence_or_step(seg);
         }
@@ -149,14 +149,14 @@ impl Connection {
             self.payload_streams.note_silence();
             return;
         }
-        // Queues of one device may be recorded slightly out of order; that is no step of the clock.
+        // A device may record its queues slightly out of order; that is not a step of the clock.
         if seg.time + early_acks::MAX_DISORDER < self.last {
             self.capture_defects().backwards += 1;
         }
         seg.clamp_time(self.last);
     }
 
-    /// Returns whether this packet was captured before.
+    /// Returns whether this packet is a duplicate of an earlier one.
     #[inline(always)]
     fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.is_recaptured(seg, sack) {
@@ -193,9 +193,9 @@ impl Connection {
         }
     }
 
-    /// Time from the first packet to the last one that carried or answered a SYN or payload; nobody
-    /// waits after that. If the client sent last, it may have waited for an answer up to `end`, or
-    /// to the last packet.
+    /// Time from the first packet to the last one that carried or acknowledged a SYN or payload;
+    /// neither side waits after that. If the client sent last, it may have waited for a response up
+    /// to `end`, or to the last packet.
     pub fn active_until(&self, end: Time) -> Nanos {
         let waits = self.payload_streams.last_sender() == Some(self.client());
         let until = if waits { end.max(self.last) } else { self.payload_streams.active_until(self.last) };
@@ -217,8 +217,8 @@ impl Connection {
         &mut self.rare.get_or_insert_default().capture_defects
     }
 
-    /// Updates what only the opening and closing segments tell; plain segments of most connections
-    /// never come here. Returns whether the connection ends with it.
+    /// Updates the state that only opening and closing segments change; plain segments of most
+    /// connections skip this. Returns whether the connection ends with this segment.
     #[inline(never)]
     fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
@@ -232,7 +232,7 @@ impl Connection {
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin == [None; 2] && self.reset.is_none();
         for side in Side::BOTH {
-            // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
+            // A side's first payload always comes here, but payload on a SYN (Fast Open) shows less
             // than other payload.
             let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
             self.is_past_opening[side] = is_open && self.seen[side] && payload;
@@ -252,7 +252,7 @@ impl Connection {
         }
     }
 
-    /// The ACK that completes the handshake.
+    /// Records the ACK that completes the handshake.
     fn note_handshake_ack(&mut self, seg: &Seg) {
         if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
@@ -284,7 +284,7 @@ impl Connection {
             reset.is_denied |= is_sent && seg.time - closed > REORDERED;
         }
         if !closes && self.fin[!from].is_none() {
-            // There is no FIN to acknowledge either.
+            // Then there is no FIN to acknowledge.
             return false;
         }
         let ended = self.has_ended();
@@ -310,7 +310,7 @@ impl Connection {
         self.reset.is_some() || self.fin_acked == [true, true]
     }
 
-    /// Applies what a SYN has settled.
+    /// Applies the parameters that a SYN has negotiated.
     fn apply_negotiated(&mut self) {
         let negotiated = self.negotiated();
         match &mut self.stage {
@@ -323,8 +323,7 @@ impl Connection {
         }
     }
 
-    /// Starts tracking: the vantage is known as well as it will be, and the buffered segments are
-    /// replayed.
+    /// Starts tracking when the vantage is final: replays the buffered segments.
     fn start_tracking(&mut self) -> &mut Tracking {
         let negotiated = self.negotiated();
         if let Stage::Buffering(held) = &mut self.stage {
@@ -341,8 +340,8 @@ impl Connection {
         }
     }
 
-    /// Returns which side opened the connection: by the SYNs, or else by ports and by who sent
-    /// payload first.
+    /// Returns the side that opened the connection: by the SYNs, otherwise by ports and by the
+    /// sender of the first payload.
     fn client(&self) -> Side {
         match self.proven_client() {
             Some(side) => side,
@@ -354,12 +353,12 @@ impl Connection {
         let [a, b] = self.opening.offers;
         match (self.opening.syn, self.opening.syn_ack, a.is_some(), b.is_some()) {
             (_, _, false, false) => None,
-            // What they said is known from elsewhere.
+            // Another source has the SYNs.
             (None, None, ..) => self.rare.as_ref()?.joined?.client,
             // Only a SYN-ACK was captured: the other side is the client.
             (None, Some(_), true, false) => Some(Side::B),
             (None, Some(_), false, true) => Some(Side::A),
-            // The options of the SYN cannot be read.
+            // The SYN's options are unreadable.
             (Some(_), Some(_), false, true) => Some(Side::A),
             (_, _, true, false) => Some(Side::A),
             (_, _, false, true) => Some(Side::B),
@@ -374,7 +373,7 @@ impl Connection {
         self.take_facts(endpoints)
     }
 
-    /// What there is to tell of it: no more segments may follow.
+    /// Returns the facts of the connection; no segments may follow.
     fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let (content, begins_with_text, readers) = self.take_content();
         let client = self.proven_client().or_else(|| roles::by_heads(&content)).unwrap_or_else(|| self.client());
@@ -445,7 +444,7 @@ impl Connection {
         })
     }
 
-    /// Takes what few connections have, with what the directions tell of the capture's defects.
+    /// Takes the state that few connections have, with the capture defects of both directions.
     fn take_rare(&mut self) -> Rare {
         let one_direction = self.is_one_direction();
         let mut rare = self.rare.take().map(|rare| *rare).unwrap_or_default();

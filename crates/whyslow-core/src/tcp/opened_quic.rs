@@ -1,4 +1,4 @@
-//! What a QUIC connection has beside the segments that stand for its packets.
+//! Facts of a QUIC connection in addition to the segments that represent its packets.
 
 use super::connection::{Connection, Stage};
 use super::payload::Decrypter;
@@ -6,8 +6,8 @@ use crate::types::{Decryption, End, Quic, QuicOpened, Side, StreamBytes};
 use crate::units::Nanos;
 
 impl Connection {
-    /// It is of QUIC, and this is what its handshake and its packets show, and how far a key log
-    /// opens them.
+    /// Marks the connection as QUIC and records the facts from its handshake, from its packets, and
+    /// from the packets that a key log decrypts.
     pub fn note_quic(
         &mut self,
         facts: &Quic,
@@ -25,8 +25,8 @@ impl Connection {
         notes.decryption = decryption.cloned();
     }
 
-    /// Packets of QUIC bound the time from the capture point to the client and back, and to the
-    /// server; `from` is the end that `side` is of.
+    /// Lowers the round trips from the capture point to the client and to the server to those of
+    /// QUIC packets; `from` is the end on side `side`.
     pub fn bound_loops(&mut self, [client, server]: [Option<Nanos>; 2], from: End, side: Side) {
         let is_straight = (from == End::Client) == (side == Side::A);
         if let Stage::Tracking(tracking) = &mut self.stage {
@@ -34,7 +34,7 @@ impl Connection {
         }
     }
 
-    /// Reads bytes of streams; `from` is the end that `side` is of.
+    /// Parses stream bytes; `from` is the end on side `side`.
     pub fn read_streams(&mut self, streams: &[StreamBytes], from: End, side: Side) {
         let rare = self.rare.get_or_insert_default();
         let is_http3 = rare.quic.as_ref().is_some_and(|notes| notes.facts.is_http3());

@@ -6,21 +6,21 @@ use aes_gcm::aead::{AeadInPlace, KeyInit};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, Nonce, Tag};
 use chacha20poly1305::ChaCha20Poly1305;
 
-/// Bytes of an authentication tag, of all ciphers that are read.
+/// Bytes of an authentication tag, the same for all supported ciphers.
 const TAG: usize = 16;
-/// Bytes of the nonce that stand in each record of TLS 1.2 with AES-GCM (RFC 5288 section 3).
+/// Bytes of the nonce in each record of TLS 1.2 with AES-GCM (RFC 5288 section 3).
 const EXPLICIT: usize = 8;
 /// Bytes of a record's header.
 pub(super) const HEADER: usize = 5;
 
-/// How nonce and additional data are made.
+/// How the nonce and the additional data are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     Tls12,
     Tls13,
 }
 
-/// What opens the records of one direction, in order.
+/// Decrypts the records of one direction, in order.
 #[derive(Clone)]
 pub(super) struct RecordCipher {
     aead: Aead,
@@ -30,7 +30,7 @@ pub(super) struct RecordCipher {
     next: u64,
 }
 
-/// Large, and one a direction.
+/// Large, but there is only one per direction.
 #[derive(Clone)]
 enum Aead {
     Aes128(Box<Aes128Gcm>),
@@ -45,7 +45,7 @@ impl std::fmt::Debug for RecordCipher {
 }
 
 impl RecordCipher {
-    /// Begins with the first record under these keys.
+    /// Starts with the first record under these keys.
     pub(super) fn new(suite: Suite, version: Version, keys: &TrafficKeys) -> Option<Self> {
         let key = keys.key.get(..suite.aead.key_len())?;
         let aead = match suite.aead {
@@ -56,9 +56,9 @@ impl RecordCipher {
         Some(Self { aead, iv: keys.iv, version, next: 0 })
     }
 
-    /// Opens the next record, header included, in place; returns its content with TLS 1.3's inner
-    /// content type and padding. `None` if the tag does not fit: the bytes are lost then, and the
-    /// same record may be tried with another key only from a copy.
+    /// Decrypts the next record, header included, in place; returns its content, for TLS 1.3 with
+    /// the inner content type and padding. `None` if the tag does not match: the record's bytes are
+    /// overwritten then, so another key can only be tried on a copy.
     pub(super) fn open<'a>(&mut self, record: &'a mut [u8]) -> Option<&'a [u8]> {
         let (header, body) = record.split_at_mut_checked(HEADER)?;
         let has_explicit = self.version == Version::Tls12 && !matches!(self.aead, Aead::ChaCha20(_));
@@ -92,7 +92,7 @@ impl RecordCipher {
         Some(content)
     }
 
-    /// Seals the next record of this content type.
+    /// Encrypts the next record of this content type.
     #[cfg(test)]
     #[expect(clippy::unwrap_used, reason = "a test's record")]
     pub(super) fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {

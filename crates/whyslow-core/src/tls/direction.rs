@@ -1,4 +1,4 @@
-//! [`Direction`]: the records of one side, opened one after the other.
+//! [`Direction`]: decrypts the records of one side in order.
 
 use super::cipher::{HEADER, RecordCipher, Version};
 use super::handshake::{Message, Messages};
@@ -14,16 +14,16 @@ pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
 const ALERT: u8 = 21;
 pub(super) const HANDSHAKE: u8 = 22;
 const APPLICATION_DATA: u8 = 23;
-/// Longest record body: 2^14 and the 2,048 bytes that a cipher may add (RFC 5246 section 6.2.3).
+/// Longest record body: 2^14 bytes, and up to 2,048 added by a cipher (RFC 5246 section 6.2.3).
 const MAX_BODY: usize = 16_384 + 2_048;
-/// Records of 0-RTT data that are passed over at most: a server accepts 16 KiB by default, in
-/// records of any size (OpenSSL's SSL_CTX_set_max_early_data).
+/// Most 0-RTT records that are skipped: a server accepts 16 KiB by default, in records of any size
+/// (OpenSSL's SSL_CTX_set_max_early_data).
 const MAX_EARLY_RECORDS: u32 = 256;
-/// While secrets may still come, in a block of the capture, a direction waits with so many bytes: a
-/// handshake with certificates has fewer.
+/// Bytes that a direction buffers while a later block of the capture may still bring its secrets. A
+/// handshake with certificates is smaller.
 const MAX_WAITING: usize = 32 << 10;
 
-/// What both hellos settle, and the secrets.
+/// Parameters negotiated by both hellos, and the secrets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys {
     pub(super) suite: Suite,
@@ -33,10 +33,10 @@ pub(super) struct Keys {
     pub(super) server_random: [u8; 32],
 }
 
-/// What a direction is told of the keys.
+/// Whether a direction has keys.
 #[derive(Clone, Debug)]
 pub(super) enum KeyState {
-    /// The hellos were not both seen so far.
+    /// Not both hellos were seen so far.
     NoHello,
     /// No secret is known so far.
     NoSecret,
@@ -46,7 +46,7 @@ pub(super) enum KeyState {
 }
 
 impl KeyState {
-    /// Why nothing is opened if it stays so.
+    /// The reason to report if this state is final.
     pub(super) fn missing(&self) -> Undecrypted {
         match self {
             Self::NoHello => Undecrypted::HandshakeNotCaptured,
@@ -56,41 +56,41 @@ impl KeyState {
     }
 }
 
-/// What a record has been found to be.
+/// Content of a record.
 pub(super) enum Content<'a> {
-    /// A message of the handshake that was sent in clear.
+    /// A handshake message that was sent in clear.
     Hello(Message),
-    /// Plaintext of the application.
+    /// Application plaintext.
     Application(&'a [u8]),
-    /// The server's session tickets, or a key update, behind the handshake.
+    /// A session ticket or key update after the handshake.
     AfterHandshake,
-    /// An alert: no more comes.
+    /// An alert: no records follow.
     Alert,
 }
 
-/// Where a record lies, and when it came.
+/// Position and times of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordPlace {
-    /// Relative sequence numbers of its header's first byte, and behind its last.
+    /// Relative sequence numbers of the first byte of its header and of the byte after its end.
     pub(super) start: u64,
     pub(super) end: u64,
-    /// When its first byte had come, and its last.
+    /// Capture times of its first byte and of its last.
     pub(super) first: Time,
     pub(super) last: Time,
 }
 
-/// With what the next record is sealed.
+/// The keys of the next record.
 #[derive(Clone, Debug)]
 enum Epoch {
     Plain,
     /// TLS 1.3, before this side's Finished.
     Handshake {
-        /// Of the handshake; without it, what comes before the application's data is passed over.
+        /// Handshake keys; without them, records before the application data are skipped.
         cipher: Option<RecordCipher>,
         application: RecordCipher,
         secret: (Suite, Secret),
     },
-    /// `secret`: of TLS 1.3, for key updates.
+    /// `secret`: the TLS 1.3 traffic secret, for key updates.
     Application {
         cipher: RecordCipher,
         secret: Option<(Suite, Secret)>,
@@ -98,8 +98,8 @@ enum Epoch {
 }
 
 impl Epoch {
-    /// Opens a sealed record. `None` if it does not fit; then the record is as it was, because the
-    /// tag is verified before anything is decrypted.
+    /// Decrypts a record. Returns `None` if its tag does not match; the record is then unchanged,
+    /// because the tag is verified before decryption.
     fn open<'a>(&mut self, record: &'a mut [u8]) -> Option<&'a [u8]> {
         match self {
             Self::Plain => None,
@@ -112,7 +112,7 @@ impl Epoch {
         }
     }
 
-    /// Enters the epoch that begins behind a message, if one does. `None` if its keys cannot be
+    /// Enters the epoch that begins after a message, if one does. `None` if its keys cannot be
     /// derived.
     fn pass(&mut self, message: Message) -> Option<()> {
         match (&*self, message) {
@@ -139,13 +139,13 @@ pub(super) struct Direction {
     epoch: Epoch,
     pub(super) stopped: Option<Undecrypted>,
     pub(super) records: u64,
-    /// Plaintext of the application.
+    /// Bytes of application plaintext.
     pub(super) plaintext: u64,
-    /// The record that has begun: its position, and when its first byte came.
+    /// The incomplete record: its position, and the time of its first byte.
     begun: Option<(u64, Time)>,
-    /// Records that may still be passed over: of 0-RTT data, or of a handshake without secrets.
+    /// Records that may still be skipped: 0-RTT data, or a handshake without secrets.
     pub(super) early_left: u32,
-    /// It waits for keys, or for the other side's hello.
+    /// Whether it waits for keys, or for the other side's hello.
     waits: bool,
 }
 
@@ -165,13 +165,13 @@ impl Default for Direction {
     }
 }
 
-/// What is done with a record.
+/// Result of processing a record.
 enum Step {
-    /// It is used up.
+    /// The record is consumed.
     Done,
-    /// It waits.
+    /// The record waits.
     Wait,
-    /// It is used up, and those behind it are sealed with other keys.
+    /// The record is consumed, and the next ones use other keys.
     NewKeys,
     Stop(Undecrypted),
 }
@@ -181,12 +181,12 @@ impl Direction {
         self.early_left = MAX_EARLY_RECORDS;
     }
 
-    /// Whether it stands before a record that it has no keys for so far.
+    /// Whether the next record waits for its keys.
     pub(super) fn waits(&self) -> bool {
         self.waits
     }
 
-    /// Gives up, and all bytes that it holds.
+    /// Stops decryption and drops all buffered bytes.
     pub(super) fn stop(&mut self, why: Undecrypted) {
         self.stopped.get_or_insert(why);
         self.bytes.clear();
@@ -199,8 +199,8 @@ impl Direction {
         self.epoch = epoch;
     }
 
-    /// Opens the records that are there. `role`: 0 is the client. Gives each record's content; keys
-    /// are asked for when one is sealed.
+    /// Decrypts the available records and passes on the content of each. `role`: 0 is the client.
+    /// Calls `keys` if a record is encrypted.
     pub(super) fn advance(
         &mut self,
         role: usize,
@@ -232,7 +232,7 @@ impl Direction {
                 let keys = keys();
                 match begin(kind, role, &keys) {
                     Ok(Some(epoch)) => self.enter(epoch),
-                    // TLS 1.3 sends it for middleboxes (RFC 8446 appendix D.4).
+                    // TLS 1.3 sends it for compatibility with middleboxes (RFC 8446 appendix D.4).
                     Ok(None) => {}
                     Err(Step::Stop(why)) => return self.stop(why),
                     Err(_) if there > MAX_WAITING => return self.stop(keys.missing()),
@@ -260,7 +260,7 @@ impl Direction {
         }
     }
 
-    /// Reads a whole record of `len` bytes.
+    /// Processes a complete record of `len` bytes.
     fn record(
         &mut self,
         kind: u8,
@@ -310,7 +310,7 @@ impl Direction {
                     give(place, Content::AfterHandshake);
                 }
             }
-            // Renegotiation: hellos and the change of keys are sealed as well.
+            // Renegotiation: hellos and the change of keys are encrypted as well.
             HANDSHAKE => {
                 let mut body = content;
                 while let Some(message) = messages.next(&mut body) {
@@ -324,8 +324,7 @@ impl Direction {
     }
 }
 
-/// The epoch that begins with a sealed record, or with a ChangeCipherSpec; none if that means
-/// nothing.
+/// The epoch that begins with an encrypted record or a ChangeCipherSpec; `None` if no epoch begins.
 fn begin(kind: u8, role: usize, keys: &KeyState) -> Result<Option<Epoch>, Step> {
     let keys = match keys {
         KeyState::NoHello | KeyState::NoSecret => return Err(Step::Wait),
@@ -358,7 +357,8 @@ fn begin(kind: u8, role: usize, keys: &KeyState) -> Result<Option<Epoch>, Step> 
     Ok(Some(Epoch::Handshake { cipher: handshake.as_ref().and_then(of), application, secret: (suite, secret) }))
 }
 
-/// The content type of TLS 1.3 that stands behind the content, before zeros (RFC 8446 section 5.2).
+/// The TLS 1.3 content type, which follows the content and precedes the zero padding (RFC 8446
+/// section 5.2).
 fn inner(content: &[u8]) -> Option<(u8, &[u8])> {
     let end = content.iter().rposition(|byte| *byte != 0)?;
     Some((*content.get(end)?, content.get(..end)?))

@@ -1,4 +1,4 @@
-//! Handshake messages: what the two hellos say of keys, and where the Finished stands.
+//! Handshake messages: the parameters in the two hellos, and the position of the Finished.
 
 use super::key_log::Random;
 use super::suite::Suite;
@@ -14,21 +14,20 @@ const SUPPORTED_VERSIONS: u16 = 43;
 /// Versions.
 const TLS12: u16 = 0x0303;
 const TLS13: u16 = 0x0304;
-/// The random number of a ServerHello that asks for another ClientHello (RFC 8446 section 4.1.3).
+/// The random number of a HelloRetryRequest (RFC 8446 section 4.1.3).
 const HELLO_RETRY: Random = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
     0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
-/// As much of a hello is kept as tells these: a ClientHello with post-quantum key shares has about
-/// 2 KiB.
+/// Bytes of a hello that are kept. A ClientHello with post-quantum key shares has about 2 KiB.
 const MAX_HELLO: usize = 16 << 10;
 
-/// What a handshake message says.
+/// A handshake message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     ClientHello {
         random: Random,
-        /// It offers 0-RTT data.
+        /// Whether it offers 0-RTT data.
         early_data: bool,
     },
     ServerHello {
@@ -49,28 +48,28 @@ impl Message {
         version == TLS13
     }
 
-    /// Whether records of this version and suite can be opened, given the keys.
+    /// Returns the suite if records of this version and suite can be decrypted with keys.
     pub(super) fn readable(version: u16, suite: u16) -> Option<Suite> {
-        // Suites of TLS 1.3 belong to it alone.
+        // Suites of TLS 1.3 are only valid with TLS 1.3.
         let fits = version == TLS13 && suite >> 8 == 0x13 || version == TLS12 && suite >> 8 != 0x13;
         Suite::of(suite).filter(|_| fits)
     }
 }
 
-/// Cuts the handshake messages of one direction out of its records.
+/// Splits the handshake stream of one direction into messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Messages {
     header: [u8; 4],
     have: usize,
-    /// Bytes of the message's body that are still to come.
+    /// Bytes of the message's body that are still missing.
     left: usize,
-    /// Of a hello, its body.
+    /// The body, if the message is a hello.
     body: Vec<u8>,
 }
 
 impl Messages {
-    /// Takes the next byte range of the handshake stream up to the end of a message; returns that,
-    /// and advances `bytes`. `None` if none ends in them.
+    /// Consumes `bytes` up to the end of the next handshake message, and returns the message.
+    /// `None` if no message ends in them.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<Message> {
         while self.have < self.header.len() {
             *self.header.get_mut(self.have)? = *bytes.split_off_first()?;
@@ -131,7 +130,7 @@ fn server_hello(body: &[u8]) -> Option<Message> {
     Some(Message::ServerHello { random, version: chosen.unwrap_or(legacy), suite })
 }
 
-/// The body of an extension, of the list that begins with its length.
+/// Returns the body of an extension in a list that begins with its length.
 fn extension(mut list: &[u8], wanted: u16) -> Option<&[u8]> {
     let len = u16(&mut list)?;
     let mut rest = list.get(..len.into()).unwrap_or(list);

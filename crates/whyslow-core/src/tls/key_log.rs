@@ -1,19 +1,19 @@
-//! [`KeyLog`]: the secrets of TLS connections, as programs log them.
+//! [`KeyLog`]: the secrets of TLS connections in a key log file.
 //!
-//! The format is NSS's, which all programs write that know `SSLKEYLOGFILE`
-//! (draft-ietf-tls-keylogfile): a line a secret, of a label, the random number in the ClientHello
-//! and the secret, both in hexadecimal.
+//! The format is that of NSS, which all programs with `SSLKEYLOGFILE` write
+//! (draft-ietf-tls-keylogfile). Each line has a label, the random number of the ClientHello and the
+//! secret, both in hexadecimal.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-/// The random number in a ClientHello, by which the secrets of a connection are found.
+/// The random number in a ClientHello, which identifies the secrets of a connection.
 pub(super) type Random = [u8; 32];
 
-/// Most connections that are kept, about 270 bytes each: of more, the first ones.
+/// Most connections that are kept, about 270 bytes each. Later ones are counted and dropped.
 pub(super) const MAX_CONNECTIONS: usize = 1 << 18;
 
-/// Longest secret: of SHA-384 (RFC 8446 section 7.1), and the master secret of TLS 1.2 (RFC 5246
+/// Longest secret: with SHA-384 (RFC 8446 section 7.1), or the master secret of TLS 1.2 (RFC 5246
 /// section 8.1).
 pub(super) const MAX_SECRET: usize = 48;
 
@@ -25,7 +25,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// Returns `None` if it is empty or too long.
+    /// Creates a secret. Returns `None` if it is empty or too long.
     pub(super) fn new(secret: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_SECRET];
         bytes.get_mut(..secret.len())?.copy_from_slice(secret);
@@ -47,18 +47,18 @@ impl std::fmt::Debug for Secret {
 /// The secrets of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Secrets {
-    /// Of TLS 1.2 and earlier: the master secret.
+    /// The master secret of TLS 1.2 and earlier.
     pub(super) master: Option<Secret>,
-    /// Of TLS 1.3: that of the handshake, of the client and of the server.
+    /// The TLS 1.3 handshake secrets of the client and of the server.
     pub(super) handshake: [Option<Secret>; 2],
-    /// The first one of application data, of the client and of the server.
+    /// The first TLS 1.3 application traffic secrets of the client and of the server.
     pub(super) traffic: [Option<Secret>; 2],
-    /// That of the client's 0-RTT data.
+    /// The secret of the client's 0-RTT data.
     pub(super) early: Option<Secret>,
 }
 
 impl Secrets {
-    /// Adds what another source has.
+    /// Adds secrets from another source.
     pub(super) fn add(&mut self, other: &Self) {
         self.master = self.master.or(other.master);
         self.early = self.early.or(other.early);
@@ -68,7 +68,7 @@ impl Secrets {
         }
     }
 
-    /// The place of a label's secret; `None` for a label that is not needed here.
+    /// The field for a label's secret; `None` if the label is not needed.
     fn place(&mut self, label: Label) -> Option<&mut Option<Secret>> {
         let [handshake, traffic] = [&mut self.handshake, &mut self.traffic];
         match label {
@@ -83,7 +83,7 @@ impl Secrets {
     }
 }
 
-/// What a line holds.
+/// Label of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
     Master,
@@ -92,7 +92,7 @@ enum Label {
     ClientTraffic,
     ServerTraffic,
     ClientEarly,
-    /// A secret that opens nothing that is read here.
+    /// A secret that is not needed for decryption.
     NotNeeded,
 }
 
@@ -118,19 +118,19 @@ impl Label {
     }
 }
 
-/// How many lines there were of each kind.
+/// Number of lines of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyLogTally {
     /// Secrets of connections.
     pub secrets: u64,
-    /// Lines with a known label that opens nothing that is read.
+    /// Lines with a known label that is not needed.
     pub not_needed: u64,
     /// Lines with an unknown label.
     pub unknown_labels: u64,
-    /// Lines that are cut, or whose numbers are not hexadecimal.
+    /// Lines that are truncated, or whose numbers are not hexadecimal.
     pub malformed: u64,
-    /// Secrets of connections beyond the bound.
+    /// Secrets of connections beyond [`MAX_CONNECTIONS`].
     pub beyond_limit: u64,
 }
 
@@ -155,7 +155,7 @@ impl KeyLog {
         log
     }
 
-    /// Reads more lines.
+    /// Parses more lines.
     pub fn read(&mut self, text: &[u8]) {
         for line in text.split(|byte| *byte == b'\n') {
             let line = line.trim_ascii();
@@ -165,8 +165,8 @@ impl KeyLog {
         }
     }
 
-    /// Whether a file that begins with these bytes is a key log: its first line that is no comment
-    /// is whole, and has a label and two numbers in hexadecimal.
+    /// Whether a file that begins with these bytes is a key log: its first line that is not a
+    /// comment is complete, and has a label and two hexadecimal numbers.
     pub fn is_start(text: &[u8]) -> bool {
         let lines = text.split_inclusive(|byte| *byte == b'\n');
         let mut lines = lines.filter(|line| !matches!(line.trim_ascii_start().first(), None | Some(b'#')));
@@ -177,12 +177,12 @@ impl KeyLog {
         label.is_some() && fields.clone().count() == 2 && fields.all(is_hex)
     }
 
-    /// How many lines there were of each kind.
+    /// Number of lines of each kind.
     pub fn tally(&self) -> KeyLogTally {
         self.tally
     }
 
-    /// How many connections it has secrets of.
+    /// Number of connections with secrets.
     pub fn connections(&self) -> usize {
         self.connections.len()
     }
@@ -191,7 +191,7 @@ impl KeyLog {
         self.connections.get(random)
     }
 
-    /// All of them.
+    /// All connections.
     pub(super) fn into_connections(self) -> impl Iterator<Item = (Random, Secrets)> {
         self.connections.into_iter()
     }
@@ -256,7 +256,7 @@ impl KeyLog {
     }
 }
 
-/// Reads hexadecimal digits; `None` if there are others, an odd number or too many.
+/// Parses hexadecimal digits; `None` if there are others, an odd number or too many.
 fn from_hex<'a>(text: &[u8], into: &'a mut [u8]) -> Option<&'a [u8]> {
     let (pairs, []) = text.as_chunks::<2>() else { return None };
     let into = into.get_mut(..pairs.len())?;

@@ -1,14 +1,14 @@
-//! [`KeyRing`]: all secrets that an analysis may use, from a key log and from captures.
+//! [`KeyRing`]: all secrets available to an analysis, from a key log and from captures.
 
 use super::key_log::{KeyLog, MAX_CONNECTIONS, Random, Secrets};
 use crate::types::Frame;
 use hashbrown::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The secrets that an analysis may use. Clones share them.
+/// The secrets available to an analysis. Clones share them.
 ///
-/// Secrets that stand in a capture count from their place in it on, so that the result is the same
-/// for any number of threads that read the same packets.
+/// Secrets in a capture are valid only after their position in it, so that the result does not
+/// depend on the number of threads that read the packets.
 #[derive(Clone, Default)]
 pub struct KeyRing(Arc<Shared>);
 
@@ -18,10 +18,10 @@ struct Shared {
     captured: RwLock<Captured>,
 }
 
-/// Secrets with the place from which on they count.
+/// Secrets, with the position after which they are valid.
 type Captured = HashMap<Random, Vec<(Frame, Secrets)>, foldhash::fast::FixedState>;
 
-/// Most blocks that name one connection: a program that logs each secret by itself writes five.
+/// Most blocks that name one connection: a program that logs each secret separately writes five.
 const MAX_BLOCKS: usize = 8;
 
 impl std::fmt::Debug for KeyRing {
@@ -37,7 +37,7 @@ impl From<Arc<KeyLog>> for KeyRing {
 }
 
 impl KeyRing {
-    /// Takes the secrets of a block that stands in a capture before this place.
+    /// Adds the secrets of a block that precedes this position in a capture.
     pub fn read_block(&self, text: &[u8], place: Frame) {
         let mut captured = self.0.captured.write().unwrap_or_else(PoisonError::into_inner);
         for (random, secrets) in KeyLog::new(text).into_connections() {
@@ -46,7 +46,7 @@ impl KeyRing {
                 continue;
             }
             let blocks = captured.entry(random).or_default();
-            // Each thread that reads the capture brings it.
+            // Each thread that reads the capture calls this with the same block.
             let is_known = blocks.contains(&(place, secrets));
             if !is_known && blocks.len() < MAX_BLOCKS {
                 blocks.push((place, secrets));
@@ -54,12 +54,12 @@ impl KeyRing {
         }
     }
 
-    /// Whether secrets come with the captures: then those of a connection may still come.
+    /// Whether captures contain secrets: then those of a connection may still follow.
     pub(super) fn may_grow(&self) -> bool {
         !self.0.captured.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// The secrets of a connection, as far as they are known at this place.
+    /// The secrets of a connection that are known at this position.
     pub(super) fn find(&self, random: &Random, place: Frame) -> Option<Secrets> {
         let logged = self.0.log.find(random).copied();
         let captured = self.0.captured.read().unwrap_or_else(PoisonError::into_inner);

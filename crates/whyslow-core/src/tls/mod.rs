@@ -1,11 +1,11 @@
-//! TLS connections whose secrets are in a key log: sealed records in, plaintext out.
+//! Decrypts TLS connections with the secrets of a key log.
 //!
-//! Knows records, the two hellos, and the key schedules of TLS 1.2 (RFC 5246) and TLS 1.3 (RFC
-//! 8446), with AES-GCM and ChaCha20-Poly1305. The cryptography itself is RustCrypto's.
+//! Supports TLS records, the two hellos, and the key schedules of TLS 1.2 (RFC 5246) and TLS 1.3
+//! (RFC 8446), with AES-GCM and ChaCha20-Poly1305. The cryptography is from RustCrypto.
 //!
-//! A secret never leaves this module: nothing here can be serialised, and `Debug` shows no key.
-//! Memory is bounded: a direction holds at most 256 KiB that wait for others, and a key log at most
-//! 262,144 connections.
+//! Secrets never leave this module: its types cannot be serialised, and `Debug` shows no key.
+//! Memory is bounded: a direction buffers at most 256 KiB, and a key log has at most 262,144
+//! connections.
 
 mod cipher;
 mod direction;

@@ -15,21 +15,21 @@ use chacha20poly1305::ChaCha20Poly1305;
 
 /// Bytes of an authentication tag, of all suites.
 pub(crate) const TAG: usize = 16;
-/// Bytes of a packet that header protection samples.
+/// Bytes of a packet that are the input of header protection.
 const SAMPLE: usize = 16;
 /// Longest key.
 const MAX_KEY: usize = 32;
 /// The suite of Initial packets: AES-128-GCM with SHA-256.
 const INITIAL_SUITE: u16 = 0x1301;
 
-/// The labels of a version of QUIC: of the key, the nonce, header protection and the next secret.
+/// Labels of a QUIC version: for the key, the nonce, header protection and the next secret.
 #[derive(Clone, Copy, Debug)]
 struct Labels([&'static [u8]; 4]);
 
 const LABELS_V1: Labels = Labels([b"quic key", b"quic iv", b"quic hp", b"quic ku"]);
 const LABELS_V2: Labels = Labels([b"quicv2 key", b"quicv2 iv", b"quicv2 hp", b"quicv2 ku"]);
 
-/// Opens the packets that one end sends at one level of encryption.
+/// Decrypts the packets that one end sends at one encryption level.
 #[derive(Clone)]
 pub(crate) struct PacketKeys {
     aead: PacketAead,
@@ -40,7 +40,7 @@ pub(crate) struct PacketKeys {
     secret: Secret,
 }
 
-/// Large, and one an end.
+/// Large, but there is only one per end.
 #[derive(Clone)]
 enum PacketAead {
     Aes128(Box<Aes128Gcm>),
@@ -61,16 +61,16 @@ impl std::fmt::Debug for PacketKeys {
     }
 }
 
-/// A packet's header without its protection.
+/// A packet's header after removal of header protection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHeader {
     /// The first byte.
     pub(crate) first: u8,
-    /// The whole packet number.
+    /// The complete packet number.
     pub(crate) number: u64,
-    /// Bytes of the packet number.
+    /// Length of the encoded packet number, bytes.
     length: usize,
-    /// These bytes.
+    /// The encoded packet number.
     truncated: u32,
 }
 
@@ -109,7 +109,7 @@ impl PacketKeys {
         Some(Self { aead, header, iv, suite, labels, secret })
     }
 
-    /// The keys after a key update: header protection stays (RFC 9001 section 6).
+    /// The keys after a key update: the header protection key stays (RFC 9001 section 6).
     pub(crate) fn next(&self) -> Option<Self> {
         let Labels([.., label]) = self.labels;
         let mut next = [0; MAX_SECRET];
@@ -118,8 +118,8 @@ impl PacketKeys {
         Self::with_header_key(self.suite, self.labels, Secret::new(next)?, self.header.clone())
     }
 
-    /// Removes header protection. `number_at`: where the packet number stands; `largest`: the
-    /// largest packet number so far. `None` if the packet is too short.
+    /// Removes header protection. `number_at`: offset of the packet number; `largest`: the largest
+    /// packet number so far. `None` if the packet is too short.
     pub(crate) fn header(&self, packet: &[u8], number_at: usize, largest: Option<u64>) -> Option<OpenHeader> {
         let sample = packet.get(number_at.checked_add(4)?..)?.first_chunk::<SAMPLE>()?;
         let mask = self.header.mask(sample)?;
@@ -133,13 +133,13 @@ impl PacketKeys {
         Some(OpenHeader { first, number, length, truncated })
     }
 
-    /// Decrypts the packet into `frames`; returns whether its tag fits.
+    /// Decrypts the packet into `frames`; returns whether its tag matches.
     pub(crate) fn open(&self, packet: &[u8], number_at: usize, header: &OpenHeader, frames: &mut Vec<u8>) -> bool {
         self.try_open(packet, number_at, header, frames).is_some()
     }
 
     fn try_open(&self, packet: &[u8], number_at: usize, header: &OpenHeader, frames: &mut Vec<u8>) -> Option<()> {
-        // First byte, version, two connection ids, a token and lengths precede the number.
+        // The first byte, version, two connection IDs, a token and lengths precede the number.
         let (mut short, mut long);
         let body_at = number_at + header.length;
         let clear = packet.get(..body_at)?;
@@ -169,7 +169,7 @@ impl PacketKeys {
         opened.ok()
     }
 
-    /// Seals a packet whose header, packet number included, is in clear.
+    /// Encrypts a packet whose header, packet number included, is in clear.
     #[cfg(test)]
     #[expect(clippy::unwrap_used, reason = "a test's packet")]
     pub(crate) fn seal(&self, header: &[u8], number_at: usize, number: u64, frames: &[u8]) -> Vec<u8> {
@@ -227,25 +227,25 @@ fn whole_number(truncated: u32, bits: u32, largest: Option<u64>) -> u64 {
 pub(crate) struct QuicSecrets(Secrets);
 
 impl KeyRing {
-    /// The secrets of the connection whose ClientHello has this random number.
+    /// The secrets of the connection with this random number in its ClientHello.
     pub(crate) fn of_quic(&self, random: &Random, place: Frame) -> Option<QuicSecrets> {
         self.find(random, place).map(QuicSecrets)
     }
 }
 
 impl QuicSecrets {
-    /// The keys of Handshake packets of the client and of the server.
+    /// The keys of the Handshake packets of the client and of the server.
     pub(crate) fn handshake(&self, is_v2: bool, suite: u16) -> [Option<PacketKeys>; 2] {
         self.0.handshake.map(|secret| PacketKeys::new(is_v2, suite, &secret?))
     }
 
-    /// The first keys of 1-RTT packets of the client and of the server.
+    /// The first keys of the 1-RTT packets of the client and of the server.
     pub(crate) fn traffic(&self, is_v2: bool, suite: u16) -> [Option<PacketKeys>; 2] {
         self.0.traffic.map(|secret| PacketKeys::new(is_v2, suite, &secret?))
     }
 
-    /// The keys that 0-RTT packets may have: their suite is that of an earlier connection, of which
-    /// only the secret's length shows something.
+    /// The possible keys of 0-RTT packets. Their suite is that of an earlier connection and
+    /// unknown; the length of the secret narrows it down.
     pub(crate) fn early(&self, is_v2: bool) -> impl Iterator<Item = PacketKeys> {
         let secret = self.0.early;
         let suites = [0x1301, 0x1302, 0x1303].into_iter();
@@ -253,7 +253,7 @@ impl QuicSecrets {
     }
 }
 
-/// Whether a cipher suite is one that QUIC packets are opened of (RFC 9001 section 5.3).
+/// Whether QUIC packets with this cipher suite can be decrypted (RFC 9001 section 5.3).
 pub(crate) fn is_readable(suite: u16) -> bool {
     matches!(suite, 0x1301..=0x1303)
 }
@@ -262,7 +262,7 @@ pub(crate) fn is_readable(suite: u16) -> bool {
 pub(crate) mod testing {
     use super::*;
 
-    /// The keys of a secret, for packets of tests.
+    /// Keys for packets in tests.
     pub(crate) fn keys(is_v2: bool, suite: u16, secret: &[u8]) -> Option<PacketKeys> {
         PacketKeys::new(is_v2, suite, &Secret::new(secret)?)
     }
@@ -278,7 +278,7 @@ mod tests {
         digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
     }
 
-    /// RFC 9001 appendix A.5: a ChaCha20-Poly1305 packet with a PING, and the next secret.
+    /// RFC 9001 appendix A.5: a ChaCha20-Poly1305 packet with a PING frame, and the next secret.
     #[test]
     fn short_header_packet_of_rfc_9001_is_opened() {
         let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");

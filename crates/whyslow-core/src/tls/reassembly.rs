@@ -1,36 +1,36 @@
-//! [`Reassembly`]: the bytes of one direction in order, as far as they were captured.
+//! [`Reassembly`]: the captured bytes of one direction in stream order.
 
 use std::collections::BTreeMap;
 
-/// Most bytes of a direction that wait for others: segments out of order, and records whose keys
-/// may still come.
+/// Most buffered bytes of a direction: segments out of order, and records whose keys are not known
+/// yet.
 pub(super) const MAX_HELD: usize = 256 << 10;
 
-/// What an entry of a segment takes beside its bytes, about.
+/// Approximate overhead of a buffered segment, bytes.
 const ENTRY: usize = 64;
 
 /// The bytes of one direction. Positions are relative sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
-    /// Where `ready` begins.
+    /// Position of the first byte in `ready`.
     start: u64,
-    /// Bytes that are not consumed.
+    /// Bytes from `start`, some of them consumed.
     ready: Vec<u8>,
-    /// How many of them are consumed.
+    /// Number of consumed bytes in `ready`.
     consumed: usize,
-    /// Segments behind a hole, by their positions.
+    /// Segments after a gap, by their positions.
     later: BTreeMap<u64, Vec<u8>>,
-    /// Bytes that `later` takes.
+    /// Bytes in `later`, with the overhead.
     held: usize,
     begun: bool,
 }
 
-/// More bytes wait than may.
+/// The limit of buffered bytes is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
 impl Reassembly {
-    /// Takes a segment's bytes, of any order.
+    /// Adds a segment's bytes, in any order.
     pub(super) fn push(&mut self, start: u64, bytes: &[u8]) -> Result<(), Overflow> {
         if !self.begun {
             (self.begun, self.start) = (true, start);
@@ -54,7 +54,7 @@ impl Reassembly {
         if self.held + self.ready.len() - self.consumed > MAX_HELD { Err(Overflow) } else { Ok(()) }
     }
 
-    /// Appends what is new of bytes that begin at or before the next one.
+    /// Appends the new part of bytes that begin at or before the next position.
     fn append(&mut self, start: u64, bytes: &[u8]) {
         let known = usize::try_from(self.next() - start).unwrap_or(usize::MAX);
         if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
@@ -63,7 +63,7 @@ impl Reassembly {
         }
     }
 
-    /// Consumed bytes go when nothing else would have to be moved much.
+    /// Removes consumed bytes if few bytes have to be moved for that.
     fn drop_consumed(&mut self) {
         if self.consumed > 0 && self.consumed * 2 >= self.ready.len() {
             self.ready.drain(..self.consumed);
@@ -72,32 +72,32 @@ impl Reassembly {
         }
     }
 
-    /// The position of the byte that is awaited.
+    /// The position of the next missing byte.
     pub(super) fn next(&self) -> u64 {
         self.start.saturating_add(self.ready.len() as u64)
     }
 
-    /// The position of the first byte that is not consumed.
+    /// The position of the first unconsumed byte.
     pub(super) fn at(&self) -> u64 {
         self.start.saturating_add(self.consumed as u64)
     }
 
-    /// The bytes from there on that are there.
+    /// The contiguous unconsumed bytes.
     pub(super) fn ready(&mut self) -> &mut [u8] {
         self.ready.get_mut(self.consumed..).unwrap_or_default()
     }
 
-    /// So many of them are used up.
+    /// Marks this number of bytes as consumed.
     pub(super) fn consume(&mut self, bytes: usize) {
         self.consumed = self.consumed.saturating_add(bytes).min(self.ready.len());
     }
 
-    /// Whether segments wait behind a hole.
+    /// Whether segments wait behind a gap.
     pub(super) fn has_hole(&self) -> bool {
         !self.later.is_empty()
     }
 
-    /// Gives up all bytes.
+    /// Drops all bytes.
     pub(super) fn clear(&mut self) {
         *self = Self { start: self.next(), begun: self.begun, ..Self::default() };
     }
@@ -126,7 +126,7 @@ mod tests {
                     break;
                 }
             }
-            // The first one fixes where the stream begins.
+            // The first segment defines the start of the stream.
             for (one, other) in swaps {
                 if segments.len() > 1 {
                     let (one, other) = (1 + one.index(segments.len() - 1), 1 + other.index(segments.len() - 1));

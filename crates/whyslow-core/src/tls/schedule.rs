@@ -1,4 +1,4 @@
-//! Keys out of secrets: RFC 8446 section 7 and RFC 5246 sections 5 and 6.3.
+//! Derives keys from secrets: RFC 8446 section 7 and RFC 5246 sections 5 and 6.3.
 
 use super::key_log::{MAX_SECRET, Random, Secret};
 use super::suite::{AeadKind, HashKind, Suite};
@@ -8,21 +8,21 @@ use sha2::{Sha256, Sha384};
 
 /// Bytes of a nonce (RFC 8446 section 5.3; RFC 5288 section 3).
 pub(super) const NONCE: usize = 12;
-/// Bytes of it that TLS 1.2 derives with AES-GCM: the others stand in each record.
+/// Bytes of the nonce that TLS 1.2 derives for AES-GCM: the others are in each record.
 const IMPLICIT: usize = 4;
 /// Longest key.
 const MAX_KEY: usize = 32;
-/// Key and nonce of both ends.
+/// Keys and nonces of both ends.
 const MAX_BLOCK: usize = 2 * (MAX_KEY + NONCE);
 
-/// What seals the records of one direction.
+/// The keys of one direction's records.
 pub(super) struct TrafficKeys {
     pub(super) key: [u8; MAX_KEY],
-    /// Behind its end zeros, where a part of the nonce stands in each record.
+    /// Padded with zeros if a part of the nonce is in each record.
     pub(super) iv: [u8; NONCE],
 }
 
-/// The keys of TLS 1.3 that belong to a secret. `None` if it is not as long as its hash.
+/// The TLS 1.3 keys of a secret. `None` if the secret does not have the length of the hash.
 pub(super) fn of_secret(suite: Suite, secret: &Secret) -> Option<TrafficKeys> {
     let mut keys = TrafficKeys { key: [0; MAX_KEY], iv: [0; NONCE] };
     expand(suite.hash, secret, b"key", keys.key.get_mut(..suite.aead.key_len())?)?;
@@ -54,7 +54,7 @@ pub(super) fn expand(hash: HashKind, secret: &Secret, label: &[u8], out: &mut [u
     }
 }
 
-/// The keys of TLS 1.2, of the client and of the server (RFC 5246 section 6.3).
+/// The TLS 1.2 keys of the client and of the server (RFC 5246 section 6.3).
 pub(super) fn of_master(suite: Suite, master: &Secret, client: &Random, server: &Random) -> Option<[TrafficKeys; 2]> {
     let key_len = suite.aead.key_len();
     let iv_len = if suite.aead == AeadKind::ChaCha20Poly1305 { NONCE } else { IMPLICIT };
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(keys.iv[..], hex("cf782b88dd83549aadf1e984"));
     }
 
-    /// The test vector for the PRF with SHA-256 that the TLS working group was sent in 2009.
+    /// The test vector for the SHA-256 PRF, posted to the TLS working group in 2009.
     #[test]
     fn prf_of_tls12_gives_the_published_vector() {
         let secret = hex("9bbe436ba940f017b17652849a71db35");

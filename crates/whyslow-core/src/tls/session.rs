@@ -1,4 +1,4 @@
-//! [`Session`]: one connection of TLS, both directions.
+//! [`Session`]: decrypts both directions of a TLS connection.
 
 use super::cipher::Version;
 use super::direction::{Content, Direction, HANDSHAKE, KeyState, Keys, RecordPlace};
@@ -8,26 +8,26 @@ use super::key_ring::KeyRing;
 use crate::types::{DecryptedDirection, Decryption, End, Frame, Side, Undecrypted};
 use crate::units::Time;
 
-/// What was opened.
+/// A decrypted record.
 #[derive(Clone, Copy, Debug)]
 pub struct Opened<'a> {
-    /// Who sent it.
+    /// The sender.
     pub from: Side,
-    /// Where the record lies among the sender's bytes: relative sequence numbers.
+    /// Relative sequence number of its first byte.
     pub start: u64,
-    /// Behind its last byte.
+    /// Relative sequence number after its last byte.
     pub end: u64,
-    /// When its first byte had come, and its last.
+    /// Capture times of its first byte and of its last.
     pub first: Time,
     /// See `first`.
     pub last: Time,
-    /// Plaintext of the application; none of what TLS sends of its own behind the handshake.
+    /// Application plaintext; `None` for TLS messages after the handshake.
     pub data: Option<&'a [u8]>,
 }
 
-/// Takes what was opened, in the order in which it came.
+/// Receives decrypted records in capture order.
 pub trait PlaintextSink {
-    /// A record.
+    /// Called for each record.
     fn opened(&mut self, record: &Opened<'_>);
 }
 
@@ -35,13 +35,13 @@ pub trait PlaintextSink {
 #[derive(Clone, Debug)]
 pub struct Session {
     ring: KeyRing,
-    /// Those that have begun, by side.
+    /// By side, once its first record was seen.
     directions: [Option<Box<Direction>>; 2],
     client: Option<Side>,
     hellos: Hellos,
 }
 
-/// What both hellos say.
+/// The parameters in both hellos.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hellos {
     client: Option<Random>,
@@ -55,7 +55,7 @@ impl Hellos {
             return KeyState::NoHello;
         };
         let Some(suite) = Message::readable(version, number) else {
-            // TLS 1.2 and 1.3 are 0x0303 and 0x0304.
+            // 0x0303 and 0x0304 are TLS 1.2 and 1.3.
             let is_old = !matches!(version, 0x0303 | 0x0304);
             let why = if is_old { Undecrypted::UnsupportedVersion } else { Undecrypted::UnsupportedCipher };
             return KeyState::Unreadable(why);
@@ -72,32 +72,32 @@ impl Hellos {
 /// A segment's payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
-    /// Who sent it.
+    /// The sender.
     pub from: Side,
     /// Relative sequence number of its first byte.
     pub start: u64,
-    /// What was captured.
+    /// Captured bytes.
     pub bytes: &'a [u8],
-    /// How long it was.
+    /// Length on the wire, bytes.
     pub len: u64,
-    /// When it passed.
+    /// Capture time.
     pub time: Time,
-    /// Where it was captured.
+    /// Frame number.
     pub frame: Frame,
 }
 
 impl Session {
-    /// Secrets are looked for in this ring.
+    /// Creates a session that takes its secrets from this ring.
     pub fn new(ring: KeyRing) -> Self {
         Self { ring, directions: [None, None], client: None, hellos: Hellos::default() }
     }
 
-    /// Whether it has found a hello.
+    /// Whether a hello was found.
     pub fn has_begun(&self) -> bool {
         self.directions.iter().any(Option::is_some)
     }
 
-    /// Takes a segment's payload, of any order.
+    /// Adds a segment's payload, in any order.
     pub fn push(&mut self, sent: &Sent<'_>, sink: &mut impl PlaintextSink) {
         let Sent { from, start, bytes, len, .. } = *sent;
         if self.directions[from].is_none() && !opens(bytes) {
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Opens what can be opened now, of the sender first.
+    /// Decrypts the available records, the sender's before the other side's.
     fn advance(&mut self, sent: &Sent<'_>, sink: &mut impl PlaintextSink) {
         self.advance_side(sent.from, sent, sink);
         let other = !sent.from;
@@ -131,7 +131,7 @@ impl Session {
         let Self { ring, directions, client, hellos } = self;
         let Some(direction) = &mut directions[side] else { return };
         let mut offers_early_data = false;
-        // What a record of hellos changes is asked for with a later one.
+        // A record of hellos changes the keys only for later records.
         let known = std::cell::Cell::new(*hellos);
         let keys = || known.get().keys(ring, sent.frame);
         let role = usize::from(client.is_some_and(|client| client != side));
@@ -166,7 +166,8 @@ impl Session {
         *hellos = known.get();
     }
 
-    /// How far it could be decrypted. `frame`: the last one. `client`: as the connection knows it.
+    /// How much was decrypted. `frame`: the last frame. `client`: the side that opened the
+    /// connection.
     pub fn outcome(&self, client: Side, frame: Frame) -> Decryption {
         let direction = |from: End| {
             let side = if from == End::Client { client } else { !client };
@@ -190,7 +191,7 @@ impl Session {
     }
 }
 
-/// Whether a segment begins with a record that holds a hello (RFC 8446 sections 4 and 5.1).
+/// Whether a segment begins with a record that contains a hello (RFC 8446 sections 4 and 5.1).
 fn opens(bytes: &[u8]) -> bool {
     matches!(bytes, [HANDSHAKE, 3, 1..=4, _, _, 1 | 2, 0, ..])
 }

@@ -1,4 +1,4 @@
-//! Cipher suites (the registry of IANA): those with an AEAD that is read here.
+//! Cipher suites (IANA registry) that can be decrypted: those with AES-GCM or ChaCha20-Poly1305.
 
 /// The hash of a suite's key schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(super) enum HashKind {
     Sha384,
 }
 
-/// The cipher that seals records.
+/// The cipher of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AeadKind {
     Aes128Gcm,
@@ -16,7 +16,7 @@ pub(super) enum AeadKind {
 }
 
 impl AeadKind {
-    /// Bytes of a key.
+    /// Key length, bytes.
     pub(super) fn key_len(self) -> usize {
         match self {
             Self::Aes128Gcm => 16,
@@ -25,7 +25,7 @@ impl AeadKind {
     }
 }
 
-/// A cipher suite that is read here.
+/// A supported cipher suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suite {
     pub(super) aead: AeadKind,
@@ -33,13 +33,13 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    /// Returns `None` for a suite without an AEAD, or with one that is not read.
+    /// Returns `None` for a suite without an AEAD, or with an unsupported one.
     pub(super) fn of(number: u16) -> Option<Self> {
         let aead = match number {
-            // Those of TLS 1.3 (RFC 8446 appendix B.4).
+            // The suites of TLS 1.3 (RFC 8446 appendix B.4).
             0x1301 | 0x009c | 0x009e | 0x00a0 | 0x00a2 | 0x00a4 | 0x00a6 | 0x00a8 | 0x00aa | 0x00ac | 0xc02b
             | 0xc02d | 0xc02f | 0xc031 | 0xd001 => AeadKind::Aes128Gcm,
-            // RFC 5288, RFC 5289, RFC 5487, RFC 8442: the odd number is AES-256's.
+            // RFC 5288, RFC 5289, RFC 5487, RFC 8442: the odd numbers use AES-256.
             0x1302 | 0x009d | 0x009f | 0x00a1 | 0x00a3 | 0x00a5 | 0x00a7 | 0x00a9 | 0x00ab | 0x00ad | 0xc02c
             | 0xc02e | 0xc030 | 0xc032 | 0xd002 => AeadKind::Aes256Gcm,
             // RFC 7905.

@@ -12,11 +12,11 @@ use std::sync::Arc;
 const CLIENT_RANDOM: [u8; 32] = [0xaa; 32];
 const SERVER_RANDOM: [u8; 32] = [0xbb; 32];
 
-/// Suites of both versions, with each cipher.
+/// Suites of both versions with each cipher.
 const SUITES: [(u16, u16); 6] =
     [(0x0304, 0x1301), (0x0304, 0x1302), (0x0304, 0x1303), (0x0303, 0xc02f), (0x0303, 0xc030), (0x0303, 0xcca8)];
 
-/// What both sides send, record by record, and the key log.
+/// The records of both sides, and the key log.
 struct Script {
     records: Vec<(Side, Vec<u8>)>,
     log: String,
@@ -138,7 +138,7 @@ impl Script {
         script
     }
 
-    /// Segments of a size: side, first byte's number, bytes.
+    /// Segments of this size: side, relative sequence number of the first byte, bytes.
     fn segments(&self, size: usize) -> Vec<(Side, u64, Vec<u8>)> {
         let mut next = [1; 2];
         let mut segments = Vec::new();
@@ -181,7 +181,7 @@ fn stopped(outcome: &Decryption) -> [Option<Undecrypted>; 2] {
 fn plaintext_is_what_was_sent_with_every_suite_and_segment_size() {
     for (version, number) in SUITES {
         let script = Script::talk(version, number);
-        // The first segment shows that TLS begins.
+        // The first segment shows the begin of TLS.
         for size in [7, 61, 1_460, 100_000] {
             let (taken, outcome) = read(&script.log, &script.segments(size));
             assert!(taken.0 == script.data, "suite {number:#x} in segments of {size}: {outcome:?}");
@@ -199,7 +199,8 @@ fn renegotiated_keys_are_followed() {
         let sealed = script.ciphers[from].seal(kind, body);
         script.records.push((from, sealed));
     };
-    // The random numbers and the master secret stay, so the keys do: only their counts begin anew.
+    // The random numbers and the master secret stay the same, and so do the keys: only the record
+    // counters restart.
     seal(&mut script, Side::A, 22, &client_hello(false)[5..]);
     seal(&mut script, Side::B, 22, &server_hello(0x0303, 0xc02f)[5..]);
     let fresh = Script::tls12(0xc02f, script.suite);
@@ -306,7 +307,7 @@ proptest! {
         let mut segments = script.segments(size);
         let firsts = segments.iter().position(|(from, ..)| *from == Side::B).unwrap() + 1;
         for (at, by) in moves {
-            // The hellos stay where they are: they tell where a direction begins.
+            // The hellos stay in place: they mark the begin of a direction.
             let at = firsts + at.index(segments.len() - firsts);
             let to = (at + by).min(segments.len() - 1);
             let again = segments[at].clone();

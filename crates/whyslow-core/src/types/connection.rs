@@ -1,15 +1,15 @@
-//! Words for a connection: its two ends, where the capture stands, how it ended.
+//! Basic types of a connection: its two ends, the capture's position, its final state.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// Which end, of a connection.
+/// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
     /// The end that opened the connection.
     Client,
-    /// The other.
+    /// The end that accepted it.
     Server,
 }
 
@@ -31,7 +31,7 @@ impl End {
     }
 }
 
-/// Where the capture stands.
+/// Position of the capture point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Near {
@@ -39,27 +39,27 @@ pub enum Near {
     Client,
     /// Next to the server.
     Server,
-    /// Between the two.
+    /// Between the two, next to neither.
     Middle,
-    /// It cannot be told.
+    /// Unknown.
     #[default]
     Unknown,
 }
 
-/// How a connection stood at its last packet.
+/// State of a connection at its last packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// SYNs, and no answer.
+    /// Only SYNs, without a response.
     Unanswered,
     /// A SYN was answered by a reset.
     Refused,
     /// Open when the capture ended.
     Open,
-    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own:
-    /// CLOSE_WAIT there.
+    /// One end has sent FIN, which was acknowledged, and the other end never sent its own (it stays
+    /// in CLOSE_WAIT).
     HalfClosed,
-    /// FINs from both ends.
+    /// Both ends sent FIN.
     Closed,
     /// Ended by a reset.
     Reset,

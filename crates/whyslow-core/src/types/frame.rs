@@ -1,14 +1,14 @@
-//! [`Frame`]: where in the captures something is seen.
+//! [`Frame`]: the number of a packet in the captures.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 
-/// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
+/// A frame number, 1-based as in Wireshark, and its file if there are several inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Frame {
-    /// Index in [`Analysis::captures`](crate::analysis::Analysis::captures); none with one input.
+    /// Index in [`Analysis::captures`](crate::analysis::Analysis::captures); `None` with one input.
     pub file: Option<u16>,
-    /// Within that file.
+    /// Frame number within that file.
     pub number: u64,
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for Frame {
     }
 }
 
-/// A number, or `"file:frame"` (the file's 1-based place among the captures) with several inputs.
+/// Serialized as a number, or with several inputs as `"file:frame"`; the file's number is 1-based.
 impl Serialize for Frame {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.file {

@@ -1,9 +1,9 @@
-//! What is known of the host at an end: its platform and its product, with the evidence.
+//! Platform and product of the host at one end, with the evidence.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// An operating system whose TCP settings have commands of their own.
+/// An operating system with its own commands for TCP settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Platform {
@@ -18,10 +18,10 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// All of them.
+    /// All platforms.
     pub const ALL: [Self; 4] = [Self::Linux, Self::Windows, Self::Macos, Self::Freebsd];
 
-    /// Its name.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux => "Linux",
@@ -32,29 +32,29 @@ impl Platform {
     }
 }
 
-/// The platform of an end: an estimate.
+/// Estimated platform of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stack {
-    /// All fields of the SYN fit one platform and no other.
+    /// All fields of the SYN match exactly one platform.
     Known {
         /// The platform.
         value: Platform,
-        /// The fields that show it.
+        /// Fields of the SYN that identify it.
         evidence: StackFields,
     },
-    /// The capture does not tell.
+    /// The platform is unknown.
     Hidden {
-        /// Why not.
+        /// Why it is unknown.
         reason: StackReason,
     },
 }
 
 impl Stack {
-    /// Of an end of which nothing was captured.
+    /// The platform of an end without captured packets.
     pub const UNKNOWN: Self = Self::Hidden { reason: StackReason::NoSyn };
 
-    /// The platform, if it is known.
+    /// The platform, if known.
     pub const fn platform(self) -> Option<Platform> {
         match self {
             Self::Known { value, .. } => Some(value),
@@ -68,31 +68,31 @@ impl Stack {
 pub struct StackFields {
     /// Time to live, or hop limit, as captured.
     pub ttl: u8,
-    /// Window, not scaled, bytes.
+    /// Window field without scaling, bytes.
     pub window: u16,
     /// Maximum segment size, bytes.
     pub mss: u16,
     /// Window scale shift.
     pub window_scale: Option<u8>,
-    /// Whether it has timestamps.
+    /// Whether the SYN has the timestamps option.
     pub timestamps: bool,
 }
 
-/// Why the platform of an end is not known.
+/// Why the platform of an end is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StackReason {
-    /// Its SYN was not captured, or its options are cut.
+    /// Its SYN was not captured, or its options are truncated.
     NoSyn,
-    /// A text that does not show the time to live.
+    /// The input is text without the time to live.
     NoTtl,
-    /// Its SYN and its payload have different times to live: a box between answers for it.
+    /// The SYN and the payload have different times to live: a middlebox answers for the host.
     Middlebox,
-    /// The fields fit several platforms, or none.
+    /// The fields match several platforms, or none.
     Ambiguous,
 }
 
-/// The protocol above TCP.
+/// The application protocol above TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Application {
@@ -132,7 +132,7 @@ pub enum Application {
     Quic,
 }
 
-/// Where the protocol or the product shows.
+/// Evidence for the protocol or the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProductEvidence {
@@ -140,11 +140,11 @@ pub enum ProductEvidence {
     Header,
     /// The first bytes of the payload.
     Greeting,
-    /// The port alone: weaker.
+    /// Only the port number, which is weaker evidence.
     Port,
 }
 
-/// A program with settings of its own.
+/// A program that has its own settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Product {
@@ -170,7 +170,7 @@ pub enum Product {
     Openssh,
     /// rclone.
     Rclone,
-    /// The aws command line.
+    /// The AWS command line.
     AwsCli,
     /// boto3, botocore.
     Boto3,
@@ -187,7 +187,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// All of them.
+    /// All products.
     pub const ALL: [Self; 18] = [
         Self::Nginx,
         Self::Haproxy,
@@ -209,7 +209,7 @@ impl Product {
         Self::Curl,
     ];
 
-    /// Its name.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
@@ -233,8 +233,8 @@ impl Product {
         }
     }
 
-    /// The product that a Server or User-Agent field (RFC 9110 sections 10.1.5 and 10.2.4) names.
-    /// The more special name stands first: the aws command line also names Botocore.
+    /// The product in a Server or User-Agent field (RFC 9110 sections 10.1.5 and 10.2.4). More
+    /// specific names come first: the AWS command line also names Botocore.
     pub(crate) fn of_field(value: &[u8]) -> Option<Self> {
         const TOKENS: [(&[u8], Product); 15] = [
             (b"nginx", Product::Nginx),
@@ -261,11 +261,11 @@ impl Product {
     }
 }
 
-/// The program at an end: an estimate.
+/// Estimated program at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct ProductEstimate {
     /// The product.
     pub value: Product,
-    /// Where it shows.
+    /// Evidence for it.
     pub evidence: ProductEvidence,
 }

@@ -1,31 +1,30 @@
-//! [`Fate`]: what an ICMP error reports of a packet.
+//! [`Fate`]: the error that an ICMP message reports for a packet.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 
-/// What became of a packet.
+/// Why a packet was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub enum Fate {
-    /// It was too large for the next link, and may not be fragmented. Holds the longest packet that
-    /// passes, bytes, if the error gives it.
+    /// The packet was too large for the next link and must not be fragmented. Holds the MTU of that
+    /// link in bytes, if the error gives it.
     TooBig(Option<u32>),
     /// No route leads to its network.
     NetworkUnreachable,
-    /// Its host does not respond to the last router.
+    /// The last router gets no response from the host.
     HostUnreachable,
-    /// Its host does not speak TCP.
+    /// The host does not support TCP.
     ProtocolUnreachable,
-    /// No socket listens at that port, or a firewall claims so.
+    /// No socket listens at that port, or a firewall pretends so.
     PortUnreachable,
-    /// A filter forbids it.
+    /// A filter rejects it.
     Prohibited,
-    /// It passed more routers than its time to live allows: routers forward it in a loop, or its
-    /// time to live was too low.
+    /// Its time to live reached 0: a routing loop, or the initial value was too low.
     TimeExceeded,
 }
 
 impl Fate {
-    /// Its public name.
+    /// Public name.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::TooBig(_) => "too-big",
@@ -39,7 +38,7 @@ impl Fate {
     }
 }
 
-/// As its public name.
+/// Serialized as its public name.
 impl Serialize for Fate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.slug())

@@ -1,9 +1,9 @@
-//! [`Limit`]: what held a transfer back at one instant.
+//! [`Limit`]: what limited a transfer at one instant.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What held a transfer back at one instant. The slugs are public: see `help-cause`.
+/// What limited a transfer at one instant. The slugs are public: see `help-cause`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -11,13 +11,13 @@ pub enum Limit {
     Handshake,
     /// The TLS handshake.
     TlsHandshake,
-    /// The request on its way to the server, and the first byte of the answer on its way back.
+    /// The request and the first byte of the response were on their way.
     RequestWait,
-    /// The server had the request and had not begun to answer.
+    /// The server had the request and had not begun to respond.
     ServerThink,
-    /// The client's program took its time before its request.
+    /// The client application processed before its next request.
     ClientThink,
-    /// Nobody waited for anything.
+    /// The connection was idle: neither side waited.
     Idle,
     /// The congestion window was still opening.
     SlowStart,
@@ -27,9 +27,9 @@ pub enum Limit {
     ReceiveWindow,
     /// The receiver's window was closed.
     ZeroWindow,
-    /// The sender never had more in flight, though it might.
+    /// The sender kept less in flight than its windows allowed.
     SenderCap,
-    /// A window of the application's protocol was full.
+    /// A window of the application protocol was full.
     ProtocolWindow,
     /// The sending application had nothing to send.
     Application,
@@ -43,16 +43,16 @@ pub enum Limit {
     LossRecovery,
     /// The sender waited for its retransmission timer.
     Timeout,
-    /// The path carried what it could.
+    /// The link was full.
     Bandwidth,
-    /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
+    /// Transit time of the last bytes and of their ACK. No setting can remove it.
     RoundTrip,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 impl Limit {
-    /// All of them, in the order in which they are defined.
+    /// All limits, in the order of their definition.
     pub const ALL: [Self; 21] = [
         Self::Handshake,
         Self::TlsHandshake,
@@ -77,7 +77,7 @@ impl Limit {
         Self::Unknown,
     ];
 
-    /// Its public name.
+    /// Public name.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",

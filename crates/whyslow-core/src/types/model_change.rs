@@ -1,41 +1,41 @@
-//! [`ModelChange`]: what a fix changes in the model of a transfer.
+//! [`ModelChange`]: how a fix changes the model of a transfer.
 
 use super::Limit;
 
-/// One thing that a fix changes in the model of a captured transfer. The late ACKs that small
-/// flights met are gone with every fix, unless the flights stay the same.
+/// One change that a fix makes to the model of a captured transfer. Every change except
+/// `SameFlights` also removes the late ACKs of small flights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelChange {
-    /// Flights stay as they are, and so do the late ACKs that they met.
+    /// Keeps the flights and their late ACKs.
     SameFlights,
-    /// Silences under this limit do not happen.
+    /// Removes silences caused by this limit.
     NoSilence(Limit),
-    /// The last ACK is not held back.
+    /// Removes the delay of the last ACK.
     NoLateLastAck,
-    /// A lost segment is repaired without the retransmission timer.
+    /// Repairs lost segments without the retransmission timer.
     RepairWithoutTimer,
-    /// Nothing is lost, and no window is kept small by losses.
+    /// Removes losses, and the window reductions that they cause.
     NoLosses,
-    /// What the path carries holds the transfer: without a rate nothing is predicted.
+    /// Limits the rate to the link's rate. Without an estimate of it there is no prediction.
     HeldToPathRate,
-    /// The rate between losses holds it: a policer's, were it a shaper.
+    /// Limits the rate to the rate between losses: replaces a policer by a shaper.
     HeldToInterLossRate,
-    /// The initial window is the largest that is advised, as far as the transfer needs it.
+    /// Uses the largest advisable initial window, as far as the transfer needs it.
     LargeInitialWindow,
-    /// The same transfer on a connection that has carried one like it: the windows that it left.
+    /// Repeats the transfer on a connection that has carried a similar one, with its final windows.
     ReusedConnection,
-    /// The window stays as large as it was before the sender was idle.
+    /// Keeps the window after an idle period.
     WindowKeptWhenIdle,
-    /// Slow start goes on until a loss.
+    /// Continues slow start until a loss.
     SlowStartUntilLoss,
-    /// Nothing in the sender caps its window.
+    /// Removes limits of the window in the sender.
     NoSenderCap,
-    /// The sender paces its segments no longer.
+    /// Removes pacing by the sender.
     NoPacing,
-    /// The receiver's window never holds the sender.
+    /// Removes the limit by the receive window.
     UnlimitedReceiveWindow,
-    /// The receiver's window grows on as larger flights arrive, if it grew before.
+    /// Lets the receive window continue to grow with larger flights, if it grew before.
     GrowingReceiveWindow,
-    /// The receiver's program reads as fast as data arrives.
+    /// The receiving application reads as fast as data arrives.
     PromptReader,
 }

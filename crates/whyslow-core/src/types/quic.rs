@@ -1,135 +1,134 @@
-//! [`Quic`]: what is known of a QUIC connection beside what it has in common with TCP's.
+//! [`Quic`]: facts of a QUIC connection that a TCP connection does not have.
 
 use super::End;
 use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What the handshake of a QUIC connection shows, and what its packets show without keys.
+/// Facts from the handshake of a QUIC connection and from its packets, without keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct Quic {
     /// Version 1 (RFC 9000) or 2 (RFC 9369).
     pub version: u32,
-    /// Protocols that the client offers (ALPN), the preferred one first.
+    /// Protocols that the client offers (ALPN), in order of preference.
     pub alpn: Vec<String>,
-    /// The server asked the client to prove its address (RFC 9000 section 8.1.2), which cost a
-    /// round trip.
+    /// The server asked the client to validate its address (Retry, RFC 9000 section 8.1.2), which
+    /// cost a round trip.
     pub retry: bool,
-    /// The server named the versions that it speaks (RFC 9000 section 6).
+    /// The server sent a Version Negotiation packet (RFC 9000 section 6).
     pub version_negotiation: bool,
-    /// How often the client sent its first Initial packet again.
+    /// Retransmissions of the client's first Initial packet.
     pub initial_retransmissions: u64,
-    /// For how long the server had sent three times what it had received, and waited for the
-    /// client (RFC 9000 section 8.1).
+    /// Time that the server waited for the client because it had sent three times the bytes it had
+    /// received (anti-amplification limit, RFC 9000 section 8.1).
     pub amplification_wait_s: Nanos,
-    /// How often packets came from another address or port of the client.
+    /// Number of times that the client's packets changed their address or port.
     pub migrations: u64,
-    /// What the client offered in its transport parameters.
+    /// The client's transport parameters.
     pub client: TransportParameters,
-    /// The protocol that the server chose (ALPN); null without the secrets of the handshake.
+    /// The protocol that the server chose (ALPN); null without the handshake secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_alpn: Option<String>,
-    /// What the packets hold, if a key log opens them; null without.
+    /// Facts from decrypted packets; null if no key log decrypts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<QuicOpened>,
 }
 
-/// What the packets of a QUIC connection hold.
+/// Facts from the decrypted packets of a QUIC connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct QuicOpened {
-    /// What the server offered in its transport parameters; null without the secrets of the
-    /// handshake.
+    /// The server's transport parameters; null without the handshake secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<TransportParameters>,
-    /// Packets of the client and of the server that were opened.
+    /// Decrypted packets of the client and of the server.
     pub packets: [u64; 2],
-    /// Packets of either that were not: damaged, cut or protected by unknown keys.
+    /// Packets of each end that were not decrypted: damaged, truncated or encrypted with unknown
+    /// keys.
     pub unopened: [u64; 2],
-    /// Packet numbers of each that were skipped: packets that were lost before the capture point
-    /// or not captured.
+    /// Missing packet numbers of each end: packets lost before the capture point or not captured.
     pub missing: [u64; 2],
-    /// How often each reported that the window of the connection or of a stream was used up
-    /// (DATA_BLOCKED, STREAM_DATA_BLOCKED).
+    /// Frames of each end that report a full window of the connection or of a stream (DATA_BLOCKED,
+    /// STREAM_DATA_BLOCKED).
     pub blocked: [u64; 2],
-    /// Packets of each that arrived with a congestion mark, as the other end reports them.
+    /// Packets of each end that arrived with a congestion mark (ECN-CE), as the other end reports.
     pub congestion_marks: [u64; 2],
     /// Key updates (RFC 9001 section 6).
     pub key_updates: u64,
-    /// Packets of 0-RTT that were opened.
+    /// Decrypted 0-RTT packets.
     pub early_packets: u64,
-    /// How flow control held the client, and the server.
+    /// How flow control limited the client and the server.
     pub flow_control: [FlowControl; 2],
 }
 
-/// How flow control held a sender (RFC 9000 section 4).
+/// How flow control limited a sender (RFC 9000 section 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct FlowControl {
-    /// How often the connection's window was used up, and the sender went on when more was granted.
+    /// Number of times that the sender filled the connection's window and waited for a larger one.
     pub connection_times: u64,
-    /// From its last byte to the grant, summed.
+    /// Total time of these waits, each from the last byte to the window update.
     pub connection_s: Nanos,
-    /// The same of windows of streams.
+    /// Number of times that the sender filled a stream's window and waited.
     pub stream_times: u64,
-    /// The same of windows of streams.
+    /// Total time of these waits.
     pub stream_s: Nanos,
-    /// The stream whose window was used up last; null without.
+    /// The stream whose window was full last; null if none was.
     pub stream: Option<u64>,
-    /// The largest window that was used up: what was granted at once, bytes.
+    /// The largest window that was full, bytes.
     pub window: u64,
-    /// How much of these times passed after the receiver had all data: its application did not
-    /// read, or the receiver granted late.
+    /// Part of these times after the receiver had all data: its application did not read, or the
+    /// receiver sent the window update late.
     pub late_s: Nanos,
 }
 
-/// Bytes of a stream that a packet carries, with their place.
+/// Stream bytes in a packet, with their offset.
 #[derive(Clone, Debug)]
 pub struct StreamBytes {
-    /// Who sent it.
+    /// The sender.
     pub from: End,
-    /// The stream's number.
+    /// Stream ID.
     pub stream: u64,
-    /// Of its first byte in the stream.
+    /// Offset of the first byte in the stream.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The stream ends behind them.
+    /// The stream ends after these bytes.
     pub fin: bool,
-    /// The relative sequence number of the first byte, as the segments number them.
+    /// Relative sequence number of the first byte, as in the segments.
     pub seq: u64,
-    /// When they passed.
+    /// Capture time.
     pub time: Time,
 }
 
 impl Quic {
-    /// The server chose HTTP/3 or one of its drafts, or the client prefers it (RFC 9114 section
-    /// 3.1).
+    /// Whether the server chose HTTP/3 or one of its drafts, or the client prefers it (RFC 9114
+    /// section 3.1).
     pub fn is_http3(&self) -> bool {
         let chosen = self.chosen_alpn.as_ref().or(self.alpn.first());
         chosen.is_some_and(|name| name == "h3" || name.starts_with("h3-"))
     }
 
-    /// What the packets carry, as tables and pages name it.
+    /// Name of the packets' protocol in tables and pages.
     pub fn label(&self) -> &'static str {
         if self.is_http3() { "QUIC (HTTP/3)" } else { "QUIC" }
     }
 }
 
-/// Transport parameters (RFC 9000 section 18.2); null where one was not sent.
+/// Transport parameters (RFC 9000 section 18.2); null if absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct TransportParameters {
-    /// Bytes that the connection may receive before more are granted.
+    /// Initial limit of the bytes that the other end may send on the connection.
     pub initial_max_data: Option<u64>,
-    /// The same of a stream that the sender of these opened.
+    /// Initial limit of a bidirectional stream that the sender of this parameter opened.
     pub initial_max_stream_data_bidi_local: Option<u64>,
-    /// Of a stream that the other end opened.
+    /// Initial limit of a bidirectional stream that the other end opened.
     pub initial_max_stream_data_bidi_remote: Option<u64>,
-    /// Of a stream in one direction.
+    /// Initial limit of a unidirectional stream.
     pub initial_max_stream_data_uni: Option<u64>,
-    /// After so long without a packet the connection ends, milliseconds.
+    /// Idle time after which the connection ends, milliseconds.
     pub max_idle_timeout_ms: Option<u64>,
     /// Largest datagram, bytes.
     pub max_udp_payload_size: Option<u64>,

@@ -1,16 +1,16 @@
-//! [`RequestProtocol`]: what requests are written in.
+//! [`RequestProtocol`]: the protocol of requests.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What requests and responses are written in.
+/// The protocol of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RequestProtocol {
-    /// HTTP/1.0 or 1.1.
+    /// HTTP/1.0 or HTTP/1.1.
     Http1,
-    /// HTTP/2; gRPC in it.
+    /// HTTP/2, gRPC included.
     Http2,
     /// HTTP/3.
     Http3,
@@ -24,7 +24,7 @@ pub enum RequestProtocol {
     Mongodb,
     /// Kafka.
     Kafka,
-    /// AMQP 0-9-1, as RabbitMQ has it.
+    /// AMQP 0-9-1, used by RabbitMQ.
     Amqp,
     /// MQTT.
     Mqtt,
@@ -32,18 +32,18 @@ pub enum RequestProtocol {
     Smtp,
     /// IMAP.
     Imap,
-    /// FTP's commands.
+    /// FTP's control connection.
     Ftp,
     /// SMB 2 or 3.
     Smb2,
-    /// ONC RPC: NFS, and what belongs to it.
+    /// ONC RPC: NFS and its companion protocols.
     OncRpc,
     /// DNS over TCP.
     Dns,
 }
 
 impl RequestProtocol {
-    /// Its name.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Http1 | Self::Http2 | Self::Http3 => "HTTP",

@@ -3,7 +3,7 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// Most retransmissions listed of one direction.
+/// Largest number of retransmissions listed for one direction.
 pub const MAX_RETRANSMISSIONS: usize = 1000;
 
 /// Why a segment was retransmitted, named as in
@@ -11,12 +11,12 @@ pub const MAX_RETRANSMISSIONS: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetransmissionKind {
-    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
+    /// After duplicate ACKs or SACKs, or after an ICMP error in shorter segments.
     Fast,
     /// After the retransmission timer.
     Timeout,
     /// A tail loss probe.
     TailProbe,
-    /// Needlessly, whatever made the sender do it.
+    /// Unnecessary, whatever triggered it.
     Spurious,
 }

@@ -1,7 +1,7 @@
-//! A share of all connections, for whoever follows no others.
+//! A share of all connections, for a consumer that processes only these.
 
-/// One of several equal shares of all connections, by the hash of the four-tuple: the same on every
-/// machine.
+/// One of several equal shares of all connections, chosen by the hash of the four-tuple: the same
+/// on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     number: usize,
@@ -17,10 +17,10 @@ impl Default for Share {
 impl Share {
     /// All connections.
     pub const ALL: Self = Self { number: 0, of: 1 };
-    /// Most shares.
+    /// Largest number of shares.
     pub const MOST: usize = 64;
 
-    /// The share of this number, from 0, of so many; none where there is no such share.
+    /// Share `number`, from 0, of `of` shares; `None` if there is no such share.
     pub fn new(number: usize, of: usize) -> Option<Self> {
         (number < of && of <= Self::MOST).then_some(Self { number, of })
     }
@@ -30,12 +30,12 @@ impl Share {
         self.number
     }
 
-    /// How many there are.
+    /// Number of shares.
     pub fn of(self) -> usize {
         self.of
     }
 
-    /// Whether this shard of the table of connections belongs to it, of which there are as many as
+    /// Whether this shard of the connection table belongs to the share. There are as many shards as
     /// there can be shares.
     pub(crate) fn has(self, shard: usize) -> bool {
         shard % self.of == self.number

@@ -1,4 +1,4 @@
-//! The two ends of a connection, before it is known which one is the client.
+//! The two ends of a connection before it is known which one is the client.
 
 use std::ops::{Index, IndexMut, Not};
 

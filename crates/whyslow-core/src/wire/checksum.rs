@@ -1,16 +1,16 @@
-//! The TCP checksum (RFC 9293 section 3.1, RFC 1071), and what offload to the network card leaves
-//! of it.
+//! Verifies the TCP checksum (RFC 9293 section 3.1, RFC 1071), and detects checksums that were
+//! offloaded to the network card.
 
 use super::ip_header::{Addresses, Header};
 use super::segment::Checksum;
 use super::view::View;
 
-/// What the checksum field of a segment says.
+/// Evaluates the checksum field of a segment.
 ///
-/// Whether it holds no more than the pseudo-header's sum is always looked at, as that costs little;
-/// a segment whose own checksum happens to be that value, once in 2¹⁶, is taken for such a one
-/// unless the sum is computed. All of the segment is summed up where `whole` asks for it, and all
-/// of it was captured.
+/// Always checks whether the field is only the pseudo-header's sum, because this is cheap. The
+/// correct checksum may have this value by chance, once in 2¹⁶; only computing the sum
+/// distinguishes the two. Sums up the complete segment if `whole` is set and it was captured
+/// completely.
 #[inline(always)]
 pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: bool) -> Checksum {
     let pseudo = pseudo_header(header.addresses, segment.wire());
@@ -28,22 +28,21 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     if summed { Checksum::Bad((total % 0xffff) as u16) } else { Checksum::Unknown }
 }
 
-/// Whether the field of a segment of so many bytes holds no more than the pseudo-header's sum.
+/// Whether the checksum field of a segment of this length is only the pseudo-header's sum.
 pub(super) fn is_partial(addresses: Addresses<'_>, length: usize, field: [u8; 2]) -> bool {
     let field = u16::from_ne_bytes(field);
-    // Before segmentation offload some systems leave the length to the card as well, or the whole
-    // field.
+    // With segmentation offload, some systems also leave the length or the whole field to the card.
     field == 0 || field == fold(pseudo_header(addresses, length)) || field == fold(pseudo_header(addresses, 0))
 }
 
-/// Whether an IPv4 header's own checksum is wrong. Where it is 0 the network card was to put it
-/// there.
+/// Whether an IPv4 header's own checksum is wrong. 0 means that the network card computes it.
 #[inline(always)]
 pub(super) fn is_damaged(header: &[u8]) -> bool {
     header.get(10..12) != Some(&[0, 0]) && !is_right(sum(header))
 }
 
-/// Whether the checksum is right of a segment that is this header and these options, no more.
+/// Whether the checksum of a segment that consists of only this header and these options is
+/// correct.
 #[inline(always)]
 pub(super) fn is_valid<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
     is_right(add(pseudo_header(addresses, 20 + LIST), add(sum(header), sum(options))))
@@ -56,12 +55,12 @@ fn pseudo_header(addresses: Addresses<'_>, length: usize) -> u64 {
         Addresses::V4(bytes) => sum(bytes),
         Addresses::V6(bytes) => sum(bytes),
     };
-    // The length's two 16-bit halves are in network order, wherever they are added.
+    // Add the length's two 16-bit halves in network byte order; their position does not matter.
     add(add(addresses, u64::from(6u16.to_be())), u64::from((length as u32).to_be()))
 }
 
-/// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero: four of
-/// them are added at once, as carries go round (RFC 1071 section 2).
+/// The sum of `bytes` as 16-bit words in memory order, padded with a zero. Adds four words at once,
+/// because carries wrap around (RFC 1071 section 2).
 #[inline(always)]
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -75,21 +74,21 @@ fn sum(bytes: &[u8]) -> u64 {
     add(total, u64::from(u32::from_ne_bytes(last)))
 }
 
-/// Both, with the carry added.
+/// Adds both, with the carry.
 #[inline(always)]
 fn add(a: u64, b: u64) -> u64 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u64::from(carry)
 }
 
-/// Whether a sum that includes the checksum, and is not 0, comes to what it must: all ones. Folding
-/// does not change the rest that division by 65,535 leaves.
+/// Whether a nonzero sum that includes the checksum folds to all ones, as it must. Folding keeps
+/// the remainder modulo 65,535.
 #[inline(always)]
 fn is_right(sum: u64) -> bool {
     sum.is_multiple_of(0xffff)
 }
 
-/// Down to 16 bits, with the carries added. The order of the bytes in a word does not matter.
+/// Folds a sum to 16 bits, with the carries. The byte order does not matter.
 #[inline(always)]
 fn fold(sum: u64) -> u16 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);

@@ -1,18 +1,18 @@
-//! Whether wrong checksums tell of damage.
+//! Whether wrong checksums indicate damaged packets.
 //!
-//! By itself a wrong one proves nothing: addresses are rewritten, payload is made unreadable, and
-//! cards finish sums only after the capture. Where nearly all are right, a wrong one is a packet
-//! that was damaged.
+//! One wrong checksum proves nothing: tools rewrite addresses and anonymise payload, and network
+//! cards complete checksums after the capture. But if nearly all checksums are correct, a wrong one
+//! means a damaged packet.
 
 use super::{Checksum, Segment, decode_verified};
 use crate::capture::Packet;
 
-/// Right sums for each wrong one, from which on the wrong ones tell. Where every fifth packet is
-/// damaged no connection gets far: with so much loss TCP waits for its timer most of the time
-/// (Padhye et al., "Modeling TCP Throughput", SIGCOMM 1998).
+/// Correct checksums per wrong one from which on wrong ones indicate damage. If every fifth packet
+/// is damaged, connections make little progress: with this much loss TCP mostly waits for its
+/// retransmission timer (Padhye et al., "Modeling TCP Throughput", SIGCOMM 1998).
 const RIGHT_FOR_EACH_WRONG: u8 = 4;
 
-/// How many of the checksums that were looked at lately were right, and how many wrong.
+/// Number of recently verified checksums that were correct, and that were wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChecksumTally {
     right: u8,
@@ -20,7 +20,7 @@ pub struct ChecksumTally {
 }
 
 impl ChecksumTally {
-    /// One more was looked at. Beyond 255 older ones count for less.
+    /// Counts one. Beyond 255 older ones get less weight.
     #[inline]
     pub fn note(&mut self, is_right: bool) {
         let count = if is_right { &mut self.right } else { &mut self.wrong };
@@ -30,15 +30,14 @@ impl ChecksumTally {
         }
     }
 
-    /// Whether a wrong one tells of damage.
+    /// Whether a wrong checksum indicates damage.
     #[inline]
     pub fn is_reliable(self) -> bool {
         self.right > 0 && self.right / RIGHT_FOR_EACH_WRONG >= self.wrong
     }
 }
 
-/// The checksums of a capture's first packets, by which it is known whether those of all tell
-/// anything.
+/// The checksums of a capture's first packets, which show whether wrong checksums indicate damage.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChecksumSample {
     headers: ChecksumTally,
@@ -46,11 +45,11 @@ pub struct ChecksumSample {
 }
 
 impl ChecksumSample {
-    /// So many packets are enough.
+    /// Number of packets in the sample.
     pub const PACKETS: u64 = 256;
 
-    /// One of the first packets that have a segment, of which all was [summed
-    /// up](super::decode_verified).
+    /// Counts one of the first packets with a segment whose [checksum was
+    /// verified](super::decode_verified).
     pub fn take(&mut self, segment: &Segment<'_>) {
         match segment.checksum {
             Checksum::BadHeader(by) => {
@@ -71,11 +70,11 @@ impl ChecksumSample {
         }
     }
 
-    /// The checksum of a segment, for who follows its connection, of which it may be the first
-    /// packet (`is_first`).
+    /// The checksum of a segment for the analysis of its connection. `is_first`: the segment may be
+    /// its connection's first one.
     pub fn judge(&self, segment: &Segment<'_>, packet: &Packet<'_>, is_first: bool) -> Checksum {
         let checksum = match segment.checksum {
-            // A connection is not to be opened by a packet that is damaged where it tells its ends.
+            // A packet with damaged addresses or ports must not open a connection.
             Checksum::Unknown if is_first => decode_verified(packet).map_or(Checksum::Unknown, |whole| whole.checksum),
             checksum => checksum,
         };
@@ -87,12 +86,12 @@ impl ChecksumSample {
         }
     }
 
-    /// Whether packets whose IPv4 header has a wrong sum are damaged ones.
+    /// Whether a wrong IPv4 header checksum indicates a damaged packet.
     pub fn headers_reliable(&self) -> bool {
         self.headers.is_reliable()
     }
 
-    /// Whether segments with a wrong sum are damaged ones.
+    /// Whether a wrong TCP checksum indicates a damaged segment.
     pub fn segments_reliable(&self) -> bool {
         self.segments.is_reliable()
     }

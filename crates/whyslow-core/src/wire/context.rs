@@ -1,19 +1,20 @@
-//! What the layers outside tell those inside, and how a layer has others read what lies within it.
+//! The context that outer layers pass to inner ones, and the call of the decoder of an inner
+//! packet.
 //!
-//! Packets nest: a tunnel carries what any link may carry. So a layer does not call those that may
-//! call it, but asks for what is inside.
+//! Packets nest: a tunnel can contain every kind of packet. To avoid import cycles, a layer does
+//! not call the decoder of another layer, but requests the decoding of an inner packet.
 
 use super::segment::Segment;
 use super::skip::Skip;
 use super::view::View;
 
-/// What every layer gives back.
+/// Result of every layer.
 pub(super) type Decoded<'a> = Result<Segment<'a>, Skip>;
 
-/// Reads what lies within a packet or frame.
+/// Decodes a packet inside a packet or frame.
 pub(super) type Inner = for<'a> fn(DecodeContext, Inside, View<'a>) -> Decoded<'a>;
 
-/// What may lie within a packet or frame.
+/// Kinds of inner packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Inside {
     /// An IP packet of either version.
@@ -26,40 +27,39 @@ pub(super) enum Inside {
     Llc,
     /// A label stack.
     Mpls,
-    /// A packet of which the EtherType is known.
+    /// A packet with this EtherType.
     EtherType(u16),
     /// A packet with the header of a link type.
     Link(u16),
 }
 
-/// What the layers outside tell those inside.
+/// The context that outer layers pass to inner ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecodeContext {
-    /// Whether the checksum is to be computed whatever it costs.
+    /// Whether to compute the checksum in any case.
     pub verify: bool,
-    /// IP headers outside.
+    /// Number of outer IP headers.
     pub tunnels: u8,
-    /// A packet outside is a fragment: the lengths inside may well go beyond its end.
+    /// An outer packet is a fragment: the lengths inside may exceed its end.
     pub fragment: bool,
-    /// Packets and frames around this one, counted to end a packet that was made to nest without
-    /// end.
+    /// Number of outer packets and frames, to stop at packets that are crafted to nest endlessly.
     pub depth: u8,
-    /// Where the packet begins in memory, from which a datagram's place in it follows.
+    /// Address of the packet in memory, to compute the offset of a datagram in it.
     pub base: usize,
-    /// Reads what lies inside.
+    /// Decodes an inner packet.
     pub inner: Inner,
 }
 
 impl DecodeContext {
-    /// Far more than any network nests, and far less than the stack bears.
+    /// More than any network nests, and few enough for the stack.
     pub const MAX_DEPTH: u8 = 16;
 
-    /// Around the outermost packet; `inner` reads what lies within others.
+    /// The context of the outermost packet; `inner` decodes packets inside others.
     pub const fn new(inner: Inner) -> Self {
         Self { verify: false, tunnels: 0, fragment: false, depth: 0, base: 0, inner }
     }
 
-    /// For what lies within one more packet or frame.
+    /// The context inside one more packet or frame.
     pub fn deeper(self) -> Result<Self, Skip> {
         if self.depth == Self::MAX_DEPTH {
             return Err(Skip::Malformed("more than 16 packets within one another"));
@@ -67,7 +67,7 @@ impl DecodeContext {
         Ok(Self { depth: self.depth + 1, ..self })
     }
 
-    /// Reads what lies inside.
+    /// Decodes an inner packet.
     pub fn decode(self, inside: Inside, view: View<'_>) -> Decoded<'_> {
         (self.inner)(self, inside, view)
     }

@@ -1,23 +1,23 @@
-//! A UDP datagram that may be of QUIC.
+//! A UDP datagram that may be QUIC.
 
 use crate::capture::Packet;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The first byte and the longest connection id (RFC 9000 section 17.2).
+/// The first byte and the longest connection ID (RFC 9000 section 17.2).
 const SHORT_HEADER: u32 = 21;
-/// Less is read of no packet.
+/// Least number of bytes that are read from a packet.
 const LEAST: u32 = 6;
 
-/// Where a datagram lies in its packet, and who sent it to whom.
+/// Position of a datagram in its packet, and its endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Datagram {
-    /// Who sent it.
+    /// The sender.
     pub from: (IpAddr, u16),
-    /// To whom.
+    /// The receiver.
     pub to: (IpAddr, u16),
-    /// Of its payload, in the packet.
+    /// Offset of its payload in the packet.
     pub(super) offset: u32,
-    /// Payload bytes that were captured.
+    /// Captured payload bytes.
     pub(super) captured: u32,
     /// Payload bytes on the wire.
     pub wire: u32,
@@ -28,7 +28,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// What all of them are counted as.
+    /// Placeholder that counts all datagrams together.
     pub(crate) const ANY: Self = Self {
         from: (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
         to: (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
@@ -39,26 +39,26 @@ impl Datagram {
         ecn: 0,
     };
 
-    /// Bytes of its packet up to the last one that is read of it: of packets with long headers all,
-    /// of the others the connection id.
+    /// Bytes of the packet up to the last one that the parser reads: all of a packet with a long
+    /// header, otherwise up to the end of the connection ID.
     pub fn held(&self, packet: &Packet<'_>) -> usize {
         let is_long = self.payload(packet).first().is_some_and(|first| first & 0x80 != 0);
         let read = if is_long { self.captured } else { self.captured.min(SHORT_HEADER) };
         self.offset.saturating_add(read) as usize
     }
 
-    /// Too little of it was captured to read anything: a packet has 21 bytes at least (RFC 9001
-    /// section 5.4.2).
+    /// Whether too few bytes were captured to read anything: a packet has at least 21 bytes (RFC
+    /// 9001 section 5.4.2).
     pub fn is_cut(&self) -> bool {
         self.captured < LEAST
     }
 
-    /// Whether another is the same, whatever was captured of its payload.
+    /// Whether another is equal, except for the number of captured payload bytes.
     pub fn is_same(&self, other: &Self) -> bool {
         Self { captured: other.captured, ..*self } == *other
     }
 
-    /// The payload that was captured, of the packet that it was found in.
+    /// The captured payload; `packet` must be the packet of this datagram.
     pub fn payload<'a>(&self, packet: &Packet<'a>) -> &'a [u8] {
         let rest = packet.data.get(self.offset as usize..).unwrap_or_default();
         rest.get(..self.captured as usize).unwrap_or(rest)

@@ -1,8 +1,7 @@
-//! The short way for nearly every packet of nearly every capture: Ethernet without tags, IPv4
-//! without options or IPv6 without extension headers, whole TCP.
+//! The fast path for the most common packets: Ethernet without tags, IPv4 without options or IPv6
+//! without extension headers, complete TCP.
 //!
-//! It knows nothing that the other modules do not, and gives what they give; whatever it does not
-//! know at first sight it leaves to them.
+//! It gives the same results as the general decoder, and leaves all other packets to it.
 
 mod plain;
 
@@ -16,17 +15,18 @@ use super::view::View;
 use super::{checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
-/// The lengths of the headers.
+/// Lengths of the headers.
 const LINK: usize = 14;
 const V4: usize = 20;
 const V6: usize = 40;
 const TCP: usize = 20;
-/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds.
-/// A length field of which more is left over may be damaged.
+/// More than any frame has after its packet: padding up to 60 bytes, a checksum, data added by a
+/// tap. If more bytes follow, the length field may be damaged.
 const MAX_TRAILER: usize = 64;
 
-/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options.
-/// The two IP versions are told apart, so that who matches them has code that is built for each.
+/// A common packet: its IP header was verified, and its TCP header is complete except for the
+/// options. The IP versions are separate variants, so that code that matches on them is compiled
+/// for each.
 #[derive(Clone, Copy, Debug)]
 pub enum FastPacket<'a> {
     /// IPv4.
@@ -35,18 +35,18 @@ pub enum FastPacket<'a> {
     V6(OrdinaryPacket<'a, { LINK + V6 + TCP }>),
 }
 
-/// An ordinary packet whose headers without TCP's options take `HEADERS` bytes.
+/// A common packet; its headers without TCP options have `HEADERS` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct OrdinaryPacket<'a, const HEADERS: usize> {
     head: &'a [u8; HEADERS],
-    /// All that was captured, padding included.
+    /// All captured bytes, padding included.
     data: &'a [u8],
-    /// The IP header's length field: not less than it counts of these headers.
+    /// The IP header's length field: at least the length of the headers that it includes.
     length: u16,
 }
 
 impl<'a> FastPacket<'a> {
-    /// Its ends.
+    /// The normalised key of its connection.
     #[inline(always)]
     pub fn flow_key(&self) -> FlowKey {
         match self {
@@ -55,7 +55,7 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Its ends as they stand there.
+    /// The key of its connection in header order.
     #[inline(always)]
     pub fn raw_flow_key(&self) -> RawFlowKey {
         match self {
@@ -64,7 +64,7 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Its segment, if that is a plain one. All others must be [decoded](super::decode).
+    /// Its segment, if it is plain. All others must be [decoded](super::decode).
     #[inline(always)]
     pub fn plain(&self) -> Option<PlainSegment<'a>> {
         match self {
@@ -80,8 +80,8 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Its segment, as the layers would give it. Two calls, each for its IP version, so that the
-    /// segment is built in place.
+    /// Its segment, equal to that of the general decoder. There are two calls, one per IP version,
+    /// so that the segment is built in place.
     #[inline(always)]
     pub(super) fn decode(&self, context: DecodeContext) -> Decoded<'a> {
         match self {
@@ -91,8 +91,8 @@ impl<'a> FastPacket<'a> {
     }
 }
 
-/// Where a packet's IP header has its number, its time to live and its ECN bits, as
-/// [`PlainSegment`] keeps them.
+/// Positions of the IP header's identification, time to live and ECN bits, in the form of
+/// [`PlainSegment`].
 #[derive(Clone, Copy, Debug)]
 struct IpFields<'a> {
     id: Option<&'a [u8; 2]>,
@@ -100,9 +100,8 @@ struct IpFields<'a> {
     ecn: (&'a u8, u8),
 }
 
-/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly
-/// every capture. None when the packet is of another kind; [`decode`](super::decode) must look at
-/// it then.
+/// Parses as much of a packet as its connection needs. Returns `None` if the packet is not of the
+/// most common kind; then call [`decode`](super::decode).
 #[inline(always)]
 pub fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
     if packet.link != LinkType::ETHERNET {
@@ -115,14 +114,14 @@ pub fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
 }
 
 impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
-    /// An ordinary packet of IPv4; none if it is not one.
+    /// The packet as IPv4; `None` if it is not a common IPv4 packet.
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
         let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[16], head[17]]) };
-        // Version 4 and five words of header behind the link's type, then the protocol, and neither
-        // more fragments nor an offset. No byte that is asked for again is among these: it would be
-        // kept from here on.
+        // Checks the EtherType, version 4 and a header of five words, then the protocol, and that
+        // the packet is not a fragment. Avoids bytes that are needed again later, because the
+        // compiler would keep them in registers.
         if *this.part::<12, 2>() != [0x08, 0x00]
             || this.head[14] != 0x45
             || this.head[23] != 6
@@ -135,7 +134,7 @@ impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
         Some(this)
     }
 
-    /// What its IP header says.
+    /// The fields of its IPv4 header.
     #[inline(always)]
     fn v4(&self) -> Header<'a> {
         Header {
@@ -151,7 +150,7 @@ impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
 }
 
 impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
-    /// An ordinary packet of IPv6; none if it is not one.
+    /// The packet as IPv6; `None` if it is not a common IPv6 packet.
     #[inline(always)]
     fn is_v6(packet: &Packet<'a>) -> Option<Self> {
         let head: &[u8; LINK + V6 + TCP] = packet.data.first_chunk()?;
@@ -165,7 +164,7 @@ impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
         Some(this)
     }
 
-    /// What its IP header says.
+    /// The fields of its IPv6 header.
     #[inline(always)]
     fn v6(&self) -> Header<'a> {
         Header {
@@ -180,35 +179,35 @@ impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
     }
 }
 
-/// Of the TCP header's length and flags: that, and the flags that make a segment do more.
+/// Mask for the TCP header's length and for the flags that plain segments must not have.
 const CHECKED_BITS: u16 = 0xf000 | Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
-/// An ACK that does no more, without options, and with 12 bytes of them.
+/// Value for a plain ACK without options; with timestamps it has 12 bytes of options.
 const BARE_ACK: u16 = 0x5000 | Flags::ACK.0;
 const ACK_WITH_TIMESTAMPS: u16 = 0x8000 | Flags::ACK.0;
-/// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
+/// First bytes of the usual 12 bytes of options: two for padding, then the timestamps' kind and
+/// length.
 const TIMESTAMP_PREFIX: [u8; 4] = [1, 1, 8, 10];
 
 impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
-    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's
-    /// alone.
+    /// The part of these headers that the length field includes: IPv4's includes all but the link
+    /// layer, IPv6's includes only TCP.
     const COUNTED: usize = if HEADERS == LINK + V4 + TCP { V4 + TCP } else { TCP };
 
-    /// How much there was on the wire behind the packet, of which so much stands before what its
-    /// length field counts; more than there can be if the packet claims to be longer than its
+    /// Bytes on the wire after the packet; `before` is the length of the headers that the length
+    /// field does not include. Exceeds [`MAX_TRAILER`] if the packet claims to be longer than its
     /// frame.
     #[inline(always)]
     fn trailer(&self, frame: u32, before: usize) -> usize {
         (frame as usize).wrapping_sub(before + usize::from(self.length))
     }
 
-    /// How much there was on the wire behind the headers, without padding: TCP's options and
-    /// payload.
+    /// Bytes on the wire after the headers, without padding: TCP's options and payload.
     #[inline(always)]
     fn wire(&self) -> usize {
         usize::from(self.length).saturating_sub(Self::COUNTED)
     }
 
-    /// The `N` bytes of the headers at `AT`.
+    /// The `N` bytes at offset `AT` in the headers.
     #[inline(always)]
     fn part<const AT: usize, const N: usize>(&self) -> &'a [u8; N] {
         const { assert!(AT + N <= HEADERS) };
@@ -250,9 +249,9 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         Some(PlainSegment { tcp, length_and_flags, has_timestamps, stamps, ip_id, ttl, ecn, payload_len, rest })
     }
 
-    /// How much payload there was on the wire behind this list of options. None if the list is
-    /// longer than its segment, or the checksum is wrong; it is looked at without payload alone,
-    /// and then all of the segment was captured.
+    /// Payload length on the wire after this list of options. `None` if the list is longer than its
+    /// segment, or the checksum is wrong. Verifies the checksum only for segments without payload
+    /// that were captured completely.
     #[inline(always)]
     fn without_list<const LIST: usize>(&self, addresses: Addresses<'a>, list: &[u8; LIST]) -> Option<usize> {
         let payload_len = usize::from(self.length).checked_sub(Self::COUNTED + LIST)?;
@@ -262,8 +261,8 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         is_fine.then_some(payload_len)
     }
 
-    /// Whether a segment of so many bytes whose checksum is not right was merely captured before
-    /// the network card finished it.
+    /// Whether a segment of this length with a wrong checksum was captured before the network card
+    /// completed the checksum.
     #[cold]
     fn leaves_checksum_to_card(&self, addresses: Addresses<'a>, length: usize) -> bool {
         let is_damaged = Self::COUNTED > TCP && checksum::is_damaged(self.part::<LINK, V4>());

@@ -1,43 +1,43 @@
-//! The two ends of a segment in a form that is quickly compared and hashed.
+//! The two ends of a segment in a form that is fast to compare and hash.
 
 use super::segment::Segment;
 use std::net::IpAddr;
 
-/// The two ends of a connection, and which of them a segment comes from.
+/// The two ends of a connection, and which of them sent the segment.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowKey {
-    /// The lesser end, then the greater one, so that both directions have the same. Of IPv4 an end
-    /// is a word: its address, and its port above that. Of IPv6 it is its address' two words.
+    /// The smaller end, then the greater one, so that both directions are equal. An IPv4 end is one
+    /// word: its address, and above it the port. An IPv6 end is the two words of its address.
     words: [u64; 4],
-    /// IPv6's ports, in the same order.
+    /// The ports of IPv6, in the same order.
     ports: u32,
     is_v6: bool,
     from_greater: bool,
-    /// Of QUIC: TCP may have a connection between the same ends.
+    /// Marks QUIC, because TCP may have a connection between the same ends.
     is_quic: bool,
 }
 
 const _: () = assert!(size_of::<FlowKey>() <= 40, "every connection has one");
 
 impl FlowKey {
-    /// Of a segment.
+    /// The key of a segment.
     pub fn of(segment: &Segment<'_>) -> Self {
         Self::between((segment.src, segment.src_port), (segment.dst, segment.dst_port))
     }
 
-    /// Of a segment from one end to the other.
+    /// The key of a segment between these ends.
     pub(super) fn between((src, src_port): (IpAddr, u16), (dst, dst_port): (IpAddr, u16)) -> Self {
         let ports = ports(src_port, dst_port);
         match (src, dst) {
             (IpAddr::V4(from), IpAddr::V4(to)) => Self::v4(&join(from.octets(), to.octets()), &ports),
             (IpAddr::V6(from), IpAddr::V6(to)) => Self::v6(&join(from.octets(), to.octets()), &ports),
-            // No packet has both; were there one, it would be of IPv6.
+            // No packet mixes both versions; treat it as IPv6.
             (IpAddr::V4(from), IpAddr::V6(to)) => Self::v6(&join(from.to_ipv6_mapped().octets(), to.octets()), &ports),
             (IpAddr::V6(from), IpAddr::V4(to)) => Self::v6(&join(from.octets(), to.to_ipv6_mapped().octets()), &ports),
         }
     }
 
-    /// Of the addresses and the ports as they follow one another in the headers.
+    /// The key of the addresses and ports in header order.
     #[inline(always)]
     pub(crate) fn v4(addresses: &[u8; 8], ports: &[u8; 4]) -> Self {
         let (addresses, ports) = (u64::from_le_bytes(*addresses), u64::from(u32::from_le_bytes(*ports)));
@@ -52,19 +52,19 @@ impl FlowKey {
         }
     }
 
-    /// As [`v4`](Self::v4).
+    /// Like [`v4`](Self::v4).
     #[inline(always)]
     pub(super) fn v6(addresses: &[u8; 32], ports: &[u8; 4]) -> Self {
         let (words, _) = addresses.as_chunks::<8>();
         let [a, b, c, d] = [0, 1, 2, 3].map(|at| words.get(at).map_or(0, |word| u64::from_le_bytes(*word)));
         let ports = u32::from_le_bytes(*ports);
-        // The words that hosts of one network do not have in common come first.
+        // The words that differ between hosts of one network come first.
         let from_greater = (b, a, ports & 0xffff) > (d, c, ports >> 16);
         let (words, ports) = if from_greater { ([c, d, a, b], ports.rotate_left(16)) } else { ([a, b, c, d], ports) };
         Self { words, ports, is_v6: true, from_greater, is_quic: false }
     }
 
-    /// Of a QUIC connection between the same ends.
+    /// The key of a QUIC connection between the same ends.
     pub fn over_quic(self) -> Self {
         Self { is_quic: true, ..self }
     }
@@ -82,7 +82,7 @@ impl FlowKey {
         if self.from_greater { [greater, lesser] } else { [lesser, greater] }
     }
 
-    /// Whether both are of one connection, whichever its direction.
+    /// Whether both belong to the same connection, in either direction.
     #[inline(always)]
     pub fn same_connection(&self, other: &Self) -> bool {
         let [a, b, c, d] = self.words;
@@ -91,32 +91,34 @@ impl FlowKey {
         first && (!self.is_v6 || (c == g && d == h && self.ports == other.ports))
     }
 
-    /// Of two segments of one connection: whether the same end sent them.
+    /// Whether the same end sent both segments, if they belong to the same connection.
     #[inline(always)]
     pub fn same_sender(&self, other: &Self) -> bool {
         self.from_greater == other.from_greater
     }
 
-    /// The same for both directions, and everywhere: it selects the shard, and the share of a
-    /// capture, a connection belongs to. Ends can be chosen so that very many have the same.
+    /// A hash that is equal for both directions and on every machine. It selects the connection's
+    /// shard and its share of a capture. An attacker can choose ends with equal hashes.
     #[inline(always)]
     pub fn hash(&self) -> u64 {
         let [a, b, c, d] = self.words;
         if self.is_v6 {
-            // The words that hosts of one network have in common are the second and the last.
+            // The second and the last word are equal for hosts of one network.
             fold(fold(a ^ FIRST, c ^ SECOND) ^ b ^ d.rotate_left(32), THIRD ^ u64::from(self.ports))
         } else {
-            // Neither factor is ever zero: an end has 48 bits.
+            // Neither factor is zero: an end has only 48 bits.
             fold(a ^ FIRST, b ^ SECOND)
         }
     }
 
-    /// The same for both directions. Without the seed no ends can be chosen that have the same.
+    /// A hash that is equal for both directions. Without the seed, an attacker cannot choose ends
+    /// with equal hashes.
     #[inline(always)]
     pub fn keyed_hash(&self, seed: &HashSeed) -> u64 {
         let ([a, b, c, d], [k, l, m, n]) = (self.words, seed.0);
         if self.is_v6 {
-            // Each end by itself: what differs in one of them cannot make up for the other.
+            // Hash each end separately, so that a difference in one cannot cancel a difference in
+            // the other.
             fold(fold(a ^ k, b ^ l) ^ fold(c ^ m, d ^ n).rotate_left(32), l ^ n ^ u64::from(self.ports))
         } else {
             fold(fold(a ^ k, b ^ l), m)
@@ -124,13 +126,13 @@ impl FlowKey {
     }
 }
 
-/// Where a hash table of connections puts each is decided by this too. With a random one nobody can
-/// choose connections that all fall to the same place; the analysis is the same with any.
+/// The seed of the connection tables. With a random seed an attacker cannot choose connections that
+/// all hash to the same slot. The analysis does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashSeed([u64; 4]);
 
 impl HashSeed {
-    /// The seed of a number, which should be random.
+    /// Creates a seed from a number, which should be random.
     pub const fn new(number: u64) -> Self {
         // SplitMix64 (Steele, Lea and Flood, 2014).
         let mut words = [0; 4];
@@ -147,32 +149,31 @@ impl HashSeed {
 }
 
 impl Default for HashSeed {
-    /// The same everywhere: for input that is not hostile.
+    /// The same on every machine, for input that is not hostile.
     fn default() -> Self {
         Self::new(0)
     }
 }
 
-/// The two ends as they stand in a packet's headers. What is known of one is known of all packets
-/// of its connection and direction, and only of those; it is had at once, while [`FlowKey`] are put
-/// in order first.
+/// The two ends in header order. They identify a connection and direction, like [`FlowKey`], but
+/// need no sorting, so they are faster to compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawFlowKey {
-    /// The ports, with a mark of IPv6 above them, and then the addresses.
+    /// The ports, with a flag for IPv6 above them, then the addresses.
     words: [u64; 5],
 }
 
-/// Above the ports.
+/// Flag above the ports.
 const IS_V6: u64 = 1 << 32;
 
 impl RawFlowKey {
-    /// Of the addresses and the ports as they follow one another in the headers.
+    /// The key of the addresses and ports in header order.
     #[inline(always)]
     pub(super) fn v4(addresses: &[u8; 8], ports: &[u8; 4]) -> Self {
         Self { words: [u32::from_le_bytes(*ports).into(), u64::from_le_bytes(*addresses), 0, 0, 0] }
     }
 
-    /// As [`v4`](Self::v4).
+    /// Like [`v4`](Self::v4).
     #[inline(always)]
     pub(super) fn v6(addresses: &[u8; 32], ports: &[u8; 4]) -> Self {
         let (words, _) = addresses.as_chunks::<8>();
@@ -180,7 +181,7 @@ impl RawFlowKey {
         Self { words: [u64::from(u32::from_le_bytes(*ports)) | IS_V6, a, b, c, d] }
     }
 
-    /// Whether both are the same.
+    /// Whether both are equal.
     #[inline(always)]
     pub fn is_same(&self, other: &Self) -> bool {
         let [ports, a, b, c, d] = self.words;
@@ -188,11 +189,11 @@ impl RawFlowKey {
         ports == other_ports && a == e && (ports < IS_V6 || (b == f && c == g && d == h))
     }
 
-    /// A number whose upper bits are seldom the same for two of them.
+    /// A hash whose upper bits rarely collide.
     #[inline(always)]
     pub fn cache_hash(&self) -> u64 {
         let [ports, a, b, _, d] = self.words;
-        // Of IPv6 the words that hosts of one network have in common are left out.
+        // For IPv6, omits the words that are equal for hosts of one network.
         let word = if ports < IS_V6 { a } else { b ^ d.rotate_left(32) };
         (word ^ ports).wrapping_mul(FIRST)
     }
@@ -214,7 +215,7 @@ const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0xd6e8_feb8_6659_fd93;
 const THIRD: u64 = 0xa076_1d64_78bd_642f;
 
-/// Mixes two numbers: both halves of their product, as wyhash and foldhash do.
+/// Mixes two numbers: combines both halves of their product, like wyhash and foldhash.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -236,7 +237,7 @@ mod tests {
     }
 
     impl RawFlowKey {
-        /// Of a segment.
+        /// The raw key of a segment.
         pub fn of(segment: &Segment<'_>) -> Self {
             let ports = ports(segment.src_port, segment.dst_port);
             match (segment.src, segment.dst) {
@@ -252,9 +253,9 @@ mod tests {
         }
     }
 
-    /// Clients in a row, each with ports in a row, to one server: hashes are different in their
-    /// lower half, and even in the bits that choose a part of the table and those that choose
-    /// within a group of its slots.
+    /// Consecutive clients with consecutive ports, all with one server: the hashes differ in their
+    /// lower half, and are evenly distributed in the bits that choose a shard and a slot in a
+    /// group.
     fn assert_scattered(ends: impl Fn(u32, u16) -> FlowKey) {
         assert_scattered_by(&ends, FlowKey::hash);
         for number in [0, 1, 0x1234_5678_9abc_def0] {
@@ -273,7 +274,7 @@ mod tests {
                 tags[(hash >> 57) as usize] += 1;
             }
         }
-        // Of 100,000 numbers of 32 bits one pair is expected to be alike.
+        // With 100,000 32-bit numbers one collision is expected.
         assert!(lower.len() > 99_990, "{}", lower.len());
         assert!(parts.iter().all(|count| (1_300..1_850).contains(count)), "{parts:?}");
         assert!(tags.iter().all(|count| (600..1_000).contains(count)), "{tags:?}");
@@ -291,8 +292,8 @@ mod tests {
         assert_scattered(|client, port| v6((host(1, client), port), (host(2, 1), 443)));
     }
 
-    /// Ends that differ so that the unkeyed hash is the same: a word of one makes up for a word of
-    /// the other, or makes a factor zero.
+    /// Ends with equal unkeyed hashes: a word of one cancels a word of the other, or makes a factor
+    /// zero.
     #[test]
     fn ends_that_collide_without_a_key_do_not_with_one() {
         let address =
@@ -316,7 +317,7 @@ mod tests {
         (prop_oneof![v4, v6], prop_oneof![0u16..3, Just(0x300)])
     }
 
-    /// As a packet would have them, both of one version.
+    /// The raw keys that a packet would have, if both addresses have the same version.
     fn headings(from: (IpAddr, u16), to: (IpAddr, u16)) -> Option<(RawFlowKey, FlowKey)> {
         let ports = ports(from.1, to.1);
         match (from.0, to.0) {
@@ -349,8 +350,8 @@ mod tests {
     }
 
     proptest! {
-        /// The two directions are one connection, hash alike, and have different senders; another
-        /// address or port at either end is another connection.
+        /// The two directions are one connection with equal hashes and different senders; another
+        /// address or port at either end makes another connection.
         #[test]
         fn directions_of_one_connection(
             v in any::<bool>(),
@@ -360,7 +361,7 @@ mod tests {
             change in (0usize..36, 1u8..),
         ) {
             let [a, mut b] = addresses;
-            // Ends that differ in half of the address, or in the port alone.
+            // Ends that differ only in half of the address, or in the port.
             if alike > 0 {
                 b[..8].copy_from_slice(&a[..8]);
             }
@@ -394,7 +395,7 @@ mod tests {
             let mut other = bytes;
             other[change.0] ^= change.1;
             let used = v || change.0 % 16 < 4 || change.0 >= 32;
-            // What swaps the two ends is no other connection.
+            // Swapping the two ends gives the same connection.
             let swapped = other[..16] == bytes[16..32] && other[16..32] == bytes[..16];
             if used && !same_end && !swapped && other[32..] == bytes[32..] {
                 prop_assert!(!there.same_connection(&build(&other).0));

@@ -1,10 +1,9 @@
-//! What ICMP errors say of TCP segments: which segment they quote, and what became of it (RFC 792,
-//! RFC 1191, RFC 4443).
+//! ICMP errors about TCP segments: the quoted segment and the error (RFC 792, RFC 1191, RFC 4443).
 //!
-//! An error quotes the packet that it is about, from its IP header on, and eight bytes behind that
-//! at least: TCP's ports and its sequence number. What lies deeper is not read, and packets within
-//! the quoted one are not followed, so that an error costs the same however it was made. What it
-//! says is not proven (RFC 5927): anybody may have sent it.
+//! An error quotes the packet from its IP header on, and at least eight bytes after it: TCP's ports
+//! and sequence number. Nothing after these is read, and tunnels in the quoted packet are not
+//! followed, so that every error has the same cost. Errors are not authenticated (RFC 5927): an
+//! attacker may have sent them.
 
 use super::icmp_error::{Icmp, V4};
 use super::ip_header::{Addresses, Header};
@@ -12,12 +11,12 @@ use super::skip::Skip;
 use super::view::View;
 use crate::types::Fate;
 
-/// TCP's.
+/// TCP's protocol number.
 const TCP: u8 = 6;
-/// Extension headers before a quoted segment; more are not looked behind.
+/// Most extension headers before a quoted segment.
 const MAX_EXTENSIONS: usize = 8;
 
-/// What a message of this protocol says, and why it gives no segment in any case.
+/// The ICMP error in a message of this protocol, or the reason why it contains no segment.
 pub(super) fn read(outer: &Header<'_>, protocol: u8, view: View<'_>) -> Skip {
     let Some((kind, fate, quoted)) = error(protocol, view) else { return Skip::NotTcp(protocol) };
     let quote = if protocol == V4 { v4_quote(quoted) } else { v6_quote(quoted) };
@@ -34,17 +33,17 @@ pub(super) fn read(outer: &Header<'_>, protocol: u8, view: View<'_>) -> Skip {
     })
 }
 
-/// An error's type and code, what it says, and what it quotes.
+/// An error's type and code, its meaning, and the quoted packet.
 fn error(protocol: u8, view: View<'_>) -> Option<((u8, u8), Fate, View<'_>)> {
     let &[kind, code, _, _, a, b, c, d] = view.array(0).ok()?;
     let fate = if protocol == V4 { v4_fate(kind, code, [c, d])? } else { v6_fate(kind, code, [a, b, c, d])? };
     Some(((kind, code), fate, view.skip(8).ok()?))
 }
 
-/// RFC 792; RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1 for the later codes.
+/// RFC 792; RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1 for the newer codes.
 fn v4_fate(kind: u8, code: u8, mtu: [u8; 2]) -> Option<Fate> {
     Some(match (kind, code) {
-        // Routers older than RFC 1191 tell no size.
+        // Routers older than RFC 1191 do not report the MTU.
         (3, 4) => Fate::TooBig(Some(u16::from_be_bytes(mtu).into()).filter(|mtu| *mtu > 0)),
         (3, 0 | 5 | 6 | 11) => Fate::NetworkUnreachable,
         (3, 1 | 7 | 8 | 12) => Fate::HostUnreachable,
@@ -65,16 +64,16 @@ fn v6_fate(kind: u8, code: u8, mtu: [u8; 4]) -> Option<Fate> {
         (1, 4) => Fate::PortUnreachable,
         (1, 1 | 5 | 6) => Fate::Prohibited,
         (3, 0) => Fate::TimeExceeded,
-        // An unrecognised next header.
+        // Unrecognised next header.
         (4, 1) => Fate::ProtocolUnreachable,
         _ => return None,
     })
 }
 
-/// The packet of a segment that an error quotes.
+/// The quoted packet.
 struct Quote<'a> {
     addresses: Addresses<'a>,
-    /// Its length with its IP header, 0 where that is not told.
+    /// Its length with the IP header, 0 if unknown.
     size: u32,
     segment: View<'a>,
 }
@@ -105,7 +104,7 @@ fn v6_quote(view: View<'_>) -> Option<Quote<'_>> {
             break;
         }
         let (after, length) = match next {
-            // As in the packets themselves: see `ip::v6`.
+            // The same extension headers as in `ip::v6`.
             0 | 43 | 60 | 135 | 139 | 140 => {
                 let &[after, units] = rest.array(0).ok()?;
                 (after, usize::from(units) * 8 + 8)

@@ -7,30 +7,30 @@ use std::net::IpAddr;
 /// An error about a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Icmp {
-    /// What became of the segment.
+    /// Why the segment was not delivered.
     pub fate: Fate,
-    /// The message's type and code, which mean another thing in each version.
+    /// The message's type and code; their meaning depends on the IP version.
     pub kind: (u8, u8),
-    /// Who says so.
+    /// The sender of the error.
     pub by: IpAddr,
-    /// Who sent the segment, …
+    /// The sender of the segment, …
     pub from: (IpAddr, u16),
-    /// … and to whom.
+    /// … and its receiver.
     pub to: (IpAddr, u16),
     /// The segment's sequence number.
     pub seq: u32,
-    /// How long its packet was, IP header included; none where it does not tell.
+    /// Length of its packet with the IP header; `None` if unknown.
     pub size: Option<u32>,
 }
 
 impl Icmp {
-    /// Those of the segment's connection.
+    /// The key of the segment's connection.
     pub fn flow_key(&self) -> FlowKey {
         FlowKey::between(self.from, self.to)
     }
 }
 
-/// IP's numbers of both versions.
+/// The protocol numbers of ICMP in both IP versions.
 pub(super) const V4: u8 = 1;
 
 pub(super) const V6: u8 = 58;

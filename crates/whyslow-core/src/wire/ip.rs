@@ -5,7 +5,7 @@ use super::ip_header::{Addresses, Header};
 use super::view::View;
 use super::{Skip, checksum, tcp, tunnel};
 
-/// A packet of either version: the first four bits tell.
+/// Decodes a packet of either version, which the first four bits show.
 pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? >> 4 {
         4 => v4(context.deeper()?, view),
@@ -34,7 +34,7 @@ fn v4(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         ttl: fixed[8],
         ecn: fixed[1] & 0x03,
         fragment: fragment & 0x2000 != 0,
-        // A source route among the options changes the destination that the sum covers.
+        // A source route option changes the destination in the pseudo-header.
         summable: total_len != 0 && usize::from(total_len) <= view.wire() && header_len == 20,
         damaged: view.data().get(..header_len).is_some_and(checksum::is_damaged),
     };
@@ -91,8 +91,8 @@ fn v6(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length`
-/// bytes long.
+/// The packet length in a jumbo payload option (RFC 2675) of a hop-by-hop header with `length`
+/// bytes.
 fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     let mut options = view.data().get(2..length)?;
     loop {
@@ -105,9 +105,9 @@ fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     }
 }
 
-/// The packet without what follows it. A length of 0 is left by segmentation offload, where the
-/// packet may be longer than the field can tell; one beyond the wire is not believed, unless the
-/// packet travels in several fragments.
+/// Removes the bytes after the packet. Segmentation offload leaves a length of 0, because the
+/// packet may be longer than the field allows. Ignores a length beyond the wire, unless the packet
+/// is fragmented.
 fn within<'a>(context: DecodeContext, view: View<'a>, length: usize) -> View<'a> {
     match length {
         0 => view,
@@ -117,8 +117,8 @@ fn within<'a>(context: DecodeContext, view: View<'a>, length: usize) -> View<'a>
     }
 }
 
-/// The protocol behind an authentication header, which leaves the packet readable, and the header's
-/// length (RFC 4302).
+/// The protocol after an authentication header (RFC 4302), which does not encrypt the packet, and
+/// the header's length.
 fn authentication(view: View<'_>) -> Result<(u8, usize), Skip> {
     let &[next, words] = view.array(0)?;
     Ok((next, usize::from(words) * 4 + 8))

@@ -1,8 +1,8 @@
-//! What is needed of an IP header by those who read what is behind it.
+//! The fields of an IP header that the decoders of its payload need.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What TCP's reader needs of the IP header around a segment.
+/// The fields of the IP header that the TCP decoder needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header<'a> {
     pub(super) addresses: Addresses<'a>,
@@ -13,12 +13,12 @@ pub(super) struct Header<'a> {
     /// Whether the segment's length and the final destination are known, so that its checksum can
     /// be computed.
     pub(super) summable: bool,
-    /// It has a checksum of its own, and that is wrong.
+    /// Whether its own checksum is wrong.
     pub(super) damaged: bool,
 }
 
-/// Source and destination, as they follow one another in the header. They become addresses only
-/// where the segment is put together, which saves moving them about.
+/// Source and destination in header order. They are converted to addresses only when the segment is
+/// built, to avoid copies.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Addresses<'a> {
     V4(&'a [u8; 8]),

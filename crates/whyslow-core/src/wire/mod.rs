@@ -1,18 +1,17 @@
-//! `wire`: a packet → a TCP segment.
+//! `wire`: decodes a packet to a TCP segment.
 //!
-//! Knows link layers, tunnels, IP and TCP headers, and nothing of connections. It promises never to
-//! panic, never to trust a length field, and to name the reason for every packet that it does not
-//! turn into a segment. It allocates nothing.
+//! Handles link layers, tunnels, IP and TCP headers, but not connections. It never panics, never
+//! trusts a length field, and gives the reason for every packet that is not a segment. It does not
+//! allocate.
 //!
-//! [`decode`] goes through the layers: `link` (one file a family) → `ethertype`, `llc` → `ip` →
-//! `tunnel`, and round again, or → `tcp`. What each hands to the next is a `view`: the captured
-//! bytes that are left, and how many there were on the wire. Ordinary packets, of which nearly all
-//! captures consist, are told at a glance by `fast`, which takes them past the layers to `tcp`, or
-//! gives their segment as a plain one.
+//! [`decode`] goes through the layers: `link` (one file per family) → `ethertype`, `llc` → `ip` →
+//! `tunnel` and back to these, or → `tcp`. Layers pass on a `view`: the remaining captured bytes,
+//! and their number on the wire. `fast` recognises the most common packets. It skips the layers
+//! before `tcp`, or returns a plain segment.
 //!
-//! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are
-//! not put together, and what an ICMP error quotes is no segment: what it says of one is the reason
-//! why there is none.
+//! A packet gives at most one segment: the first one if a frame has several (802.11 aggregates).
+//! Fragments are not reassembled. The segment that an ICMP error quotes is not decoded as a
+//! segment: the error is the reason why there is none.
 
 mod checksum;
 mod checksum_sample;
@@ -53,15 +52,15 @@ use crate::capture::Packet;
 use context::{DecodeContext, Decoded};
 use view::View;
 
-/// The TCP segment in a packet, or why there is none.
+/// Returns the TCP segment in a packet, or the reason why there is none.
 ///
 /// Checksums are computed only for segments without payload; see [`decode_verified`].
 pub fn decode<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
     decode_with(DecodeContext::new(link::inner), packet)
 }
 
-/// As [`decode`], and the checksum of every segment that was captured whole is computed, which
-/// means reading all of it.
+/// Like [`decode`], but verifies the checksum of every completely captured segment, which reads all
+/// of it.
 pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
     decode_with(DecodeContext { verify: true, ..DecodeContext::new(link::inner) }, packet)
 }
@@ -74,7 +73,7 @@ fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
     }
 }
 
-/// Layer after layer.
+/// Decodes layer by layer.
 #[inline(never)]
 fn decode_layers<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
     let context = DecodeContext { base: packet.data.as_ptr().addr(), ..context };

@@ -5,14 +5,14 @@ use super::ip_header::Header;
 use super::view::View;
 use super::{Skip, context::DecodeContext};
 
-/// The port of HTTP/3 (RFC 9114 section 3.1), where packets with short headers are taken for QUIC
-/// too: they have no version.
+/// The port of HTTP/3 (RFC 9114 section 3.1). On this port, packets with short headers also count
+/// as QUIC, although they contain no version.
 const HTTPS: u16 = 443;
 
-/// Of a datagram at no tunnel's port: what it is.
+/// Classifies a datagram that is not on a tunnel's port.
 pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): (u16, u16), payload: View<'_>) -> Skip {
-    // The fixed bit (RFC 9000 section 17), or a version negotiation, which need not have it: other
-    // UDP mostly ends here.
+    // The fixed bit (RFC 9000 section 17), which only Version Negotiation may omit. This rejects
+    // most other UDP.
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
     if !is_quic && first & 0xc0 != 0x40 && !(first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4])) {
@@ -43,7 +43,7 @@ fn is_quic(from: u16, to: u16, payload: View<'_>) -> bool {
     match version {
         // Version negotiation.
         0 => is_https,
-        // Version 1, version 2 (RFC 9369), drafts of the IETF, and Google's own versions.
+        // Version 1, version 2 (RFC 9369), IETF drafts, and Google's versions.
         1 | 0x6b33_43cf | 0xff00_0000..=0xff00_00ff => true,
         _ => matches!(version.to_be_bytes(), [b'Q' | b'T', b'0', b'0'..=b'9', b'0'..=b'9']),
     }

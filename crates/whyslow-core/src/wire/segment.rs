@@ -1,10 +1,10 @@
-//! A TCP segment, as its headers tell it.
+//! A TCP segment: the fields of its headers.
 
 use crate::units::SeqNumber;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
-/// One TCP segment, as its headers tell it.
+/// A TCP segment: the fields of its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
     /// Source address (of the innermost IP header).
@@ -17,32 +17,32 @@ pub struct Segment<'a> {
     pub dst_port: u16,
     /// Sequence number of the first payload byte, or of the SYN.
     pub seq: SeqNumber,
-    /// Acknowledgement number; means something only with [`Flags::ACK`].
+    /// Acknowledgment number; valid only with [`Flags::ACK`].
     pub ack: SeqNumber,
     /// Header flags.
     pub flags: Flags,
-    /// The window field as it is in the header, not scaled.
+    /// The window field, not scaled.
     pub window: u16,
-    /// Payload bytes on the wire (from the IP length, or the original length where offload left
-    /// that 0).
+    /// Payload bytes on the wire (from the IP length, or from the original length if offload left
+    /// it 0).
     pub payload_len: u32,
-    /// The payload bytes that were captured, from the first.
+    /// The captured payload bytes, from the first.
     pub payload: &'a [u8],
     /// TCP options.
     pub options: Options,
-    /// IPv4 identification; none for IPv6.
+    /// IPv4 identification; `None` for IPv6.
     pub ip_id: Option<u16>,
     /// Time to live, or hop limit.
     pub ttl: u8,
     /// The two ECN bits of the IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE).
     pub ecn: u8,
-    /// The TCP checksum; how far it was looked at is the choice between [`decode`](super::decode)
-    /// and [`decode_verified`](super::decode_verified).
+    /// The TCP checksum; [`decode`](super::decode) and [`decode_verified`](super::decode_verified)
+    /// differ in whether they verify it.
     pub checksum: Checksum,
-    /// First fragment of a fragmented datagram: `payload_len` is that of the fragment.
+    /// First fragment of a fragmented datagram: `payload_len` is the length in this fragment.
     pub fragment: bool,
-    /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do
-    /// not count).
+    /// Number of outer IP headers (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do not
+    /// count).
     pub tunnels: u8,
 }
 
@@ -83,35 +83,35 @@ impl std::ops::BitOr for Flags {
     }
 }
 
-/// What the TCP checksum says.
+/// Result of checking the TCP checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksum {
-    /// Not checked: bytes are missing, or it was not asked for.
+    /// Not verified: bytes are missing, or it was not requested.
     #[default]
     Unknown,
-    /// Right.
+    /// Correct.
     Good,
-    /// Wrong, and not merely left to the network card: the segment was damaged, or it was rewritten
-    /// after it was summed up. By so much its sum is off, in the order of the machine's memory: by
-    /// the same amount in every packet whose addresses were rewritten alike.
+    /// Wrong, and not offloaded to the network card: the segment was damaged, or rewritten after
+    /// the checksum was computed. Holds the difference of the sum in host byte order: it is equal
+    /// in all packets whose addresses were rewritten in the same way.
     Bad(u16),
-    /// The sum of the IPv4 header around it is wrong, and is there; and its own is off by so much,
-    /// or 0 if that is not known.
+    /// The checksum of the outer IPv4 header is wrong. Holds the difference of the TCP checksum's
+    /// sum, or 0 if unknown.
     BadHeader(u16),
-    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the
-    /// capture is at the sending host. Segments that the receiving host put together from several
-    /// look the same; those without payload never are, so they tell the two ends apart. One segment
-    /// alone is no proof, as its checksum may have that value by chance, once in 2¹⁶.
+    /// Holds only the pseudo-header's sum, or nothing: the network card completes it, so the
+    /// capture is on the sending host. Segments that the receiving host merged from several look
+    /// the same, but segments without payload are never merged, so they distinguish the two ends. A
+    /// single segment is not a proof: its correct checksum has this value by chance once in 2¹⁶.
     Partial,
 }
 
 impl Checksum {
-    /// That of a packet whose IPv4 header was damaged, where [that is
-    /// known](super::ChecksumSample::headers_reliable). A sum that is off by nothing is right, so
-    /// that this is no other.
+    /// The value for a packet with a damaged IPv4 header, if [header checksums are
+    /// reliable](super::ChecksumSample::headers_reliable). No other wrong checksum has a difference
+    /// of 0.
     pub const DAMAGED: Self = Self::Bad(0);
 
-    /// Whether the packet is not as it was when it was summed up.
+    /// Whether the packet was changed after the checksum was computed.
     #[cfg(test)]
     pub(crate) const fn is_wrong(self) -> bool {
         matches!(self, Self::Bad(_) | Self::BadHeader(_))
@@ -123,8 +123,8 @@ impl Checksum {
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1), bytes.
     pub mss: Option<u16>,
-    /// Window scale shift, as sent: may be over 14 (RFC 7323 section 2.3; the users clamp and
-    /// report it).
+    /// Window scale shift as sent: may exceed 14 (RFC 7323 section 2.3; callers clamp and report
+    /// it).
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018).
     pub sack_permitted: bool,
@@ -136,9 +136,10 @@ pub struct Options {
     pub fast_open: bool,
     /// Multipath TCP of any subtype (RFC 8684).
     pub mptcp: bool,
-    /// It joins a connection that goes over other addresses too (MP_JOIN, RFC 8684 section 3.2).
+    /// The segment joins a Multipath TCP connection that also uses other addresses (MP_JOIN, RFC
+    /// 8684 section 3.2).
     pub mptcp_join: bool,
-    /// The list was cut short by a bad length or by the snapshot length.
+    /// A wrong length or the snapshot length ended the list early.
     pub malformed: bool,
 }
 
@@ -150,10 +151,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// No block.
+    /// No blocks.
     pub const NONE: Self = Self { len: 0, blocks: [(SeqNumber(0), SeqNumber(0)); 4] };
 
-    /// Adds a block; the fifth and later ones are dropped, as the option has room for four.
+    /// Adds a block. Drops the fifth and later ones, because the option has room for four.
     pub fn push(&mut self, left: SeqNumber, right: SeqNumber) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (left, right);

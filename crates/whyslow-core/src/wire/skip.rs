@@ -1,4 +1,4 @@
-//! Why a packet gave no segment, and how that is said.
+//! Why a packet contains no segment.
 
 use super::datagram::Datagram;
 use super::icmp_error::{self, Icmp};
@@ -6,36 +6,36 @@ use super::link;
 use crate::capture::LinkType;
 use std::fmt;
 
-/// Why a packet gave no segment.
+/// Why a packet contains no segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skip {
-    /// A link type that is not known: its LINKTYPE_ value.
+    /// Unknown link type: its LINKTYPE_ value.
     LinkType(u16),
     /// Not IP: the EtherType or equivalent (a PPP protocol; under 0x100 also an LLC service access
     /// point).
     NotIp(u16),
     /// IP, but not TCP: the protocol number.
     NotTcp(u8),
-    /// The same, an ICMP error about a TCP segment.
+    /// An ICMP error about a TCP segment.
     Icmp(Icmp),
-    /// UDP with a packet of QUIC.
+    /// UDP with a QUIC packet.
     Quic(Datagram),
     /// UDP that may be of a known QUIC connection; its content alone does not show it.
     Udp(Datagram),
-    /// An ICMP error about TCP that quotes too little of its segment to identify it.
+    /// A truncated ICMP error about TCP: the quoted part does not identify the segment.
     IcmpCut,
-    /// A frame that carries no packet, or none that can be read: what it is, in a few words.
+    /// A frame without a readable packet; its kind in a few words.
     NoPacket(&'static str),
     /// A fragment that is not the first, or too short for the TCP header.
     Fragment,
-    /// The snapshot length cut the headers.
+    /// The snapshot length truncated the headers.
     Cut,
-    /// A header contradicts itself; what, in a few words.
+    /// An inconsistent header; the inconsistency in a few words.
     Malformed(&'static str),
 }
 
 impl Skip {
-    /// By what it is counted: what single ICMP errors say is not told apart.
+    /// The reason under which it is counted: all ICMP errors are counted together.
     #[must_use]
     pub fn counted(self) -> Self {
         match self {
@@ -74,7 +74,7 @@ impl fmt::Display for Skip {
     }
 }
 
-/// EtherTypes, PPP protocols and LLC access points that are met where one captures TCP.
+/// EtherTypes, PPP protocols and LLC access points that are common where people capture TCP.
 fn network_name(value: u16) -> Option<&'static str> {
     Some(match value {
         0x0006 => "IP by an unusual LLC",
@@ -126,7 +126,7 @@ fn network_name(value: u16) -> Option<&'static str> {
     })
 }
 
-/// IP protocols that are met beside TCP.
+/// Common IP protocols other than TCP.
 fn transport_name(value: u8) -> Option<&'static str> {
     Some(match value {
         1 => "ICMP",

@@ -10,7 +10,7 @@ use crate::units::SeqNumber;
 /// The header without options.
 const FIXED: usize = 20;
 
-/// A segment. What the snapshot length left of its header is enough from the window field on.
+/// Decodes a segment. A truncated header is sufficient if it contains the window field.
 #[inline(always)]
 pub(super) fn decode<'a>(context: DecodeContext, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
     let data = view.data();
@@ -55,17 +55,17 @@ pub(super) fn decode<'a>(context: DecodeContext, ip: Header<'a>, view: View<'a>)
     })
 }
 
-/// Of Multipath TCP's subtypes (RFC 8684 section 3).
+/// A subtype of Multipath TCP (RFC 8684 section 3).
 const MP_JOIN: u8 = 1;
 
-/// Takes in a list of options. It ends at a length that cannot be, and what was read before stays.
+/// Reads a list of options. Stops at an invalid length and keeps the options before it.
 fn read_options(options: &mut Options, list: &[u8]) {
     let mut rest = list;
     loop {
         rest = match rest {
             [] | [0, ..] => return,
             [1, rest @ ..] => rest,
-            // Those of nearly every SYN.
+            // The usual options of a SYN.
             [2, 4, high, low, rest @ ..] => {
                 options.mss = Some(u16::from_be_bytes([*high, *low]));
                 rest
@@ -95,8 +95,7 @@ fn read_options(options: &mut Options, list: &[u8]) {
     }
 }
 
-/// Takes in one option but for those that were told apart before; false when its length is not one
-/// that it can have.
+/// Reads an option that the caller has not handled. Returns `false` if its length is invalid.
 fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
     match (kind, value) {
         (5, _) => {
@@ -113,7 +112,7 @@ fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
             options.mptcp = true;
             options.mptcp_join |= value.first().is_some_and(|subtype| subtype >> 4 == MP_JOIN);
         }
-        // Fast Open, and its number among the experiments (RFC 7413 section 4.1.1, RFC 6994).
+        // Fast Open, and its experimental option number (RFC 7413 section 4.1.1, RFC 6994).
         (34, _) | (253 | 254, [0xf9, 0x89, ..]) => options.fast_open = true,
         _ => {}
     }

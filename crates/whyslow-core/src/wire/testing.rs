@@ -1,4 +1,4 @@
-//! Packets put together by hand, for the tests of the layers.
+//! Builders of packets, for the tests of the layers.
 #![allow(clippy::unwrap_used)]
 
 use super::{Segment, Skip, decode, decode_verified};
@@ -10,12 +10,12 @@ pub(super) const DST: &str = "192.0.2.2";
 pub(super) const SRC_V6: &str = "2001:db8::1";
 pub(super) const DST_V6: &str = "2001:db8::2";
 
-/// All of the bytes were captured.
+/// A packet whose bytes were all captured.
 pub(super) fn packet(link: u16, data: &[u8]) -> Packet<'_> {
     cut_packet(link, data, data.len())
 }
 
-/// `data` was captured of `original_len` bytes.
+/// A packet of `original_len` bytes, of which `data` was captured.
 pub(super) fn cut_packet(link: u16, data: &[u8], original_len: usize) -> Packet<'_> {
     Packet { frame: 1, time: Time::ZERO, link: LinkType(link), data, original_len: original_len as u32 }
 }
@@ -28,7 +28,7 @@ pub(super) fn read_verified(link: u16, data: &[u8]) -> Result<Segment<'_>, Skip>
     decode_verified(&packet(link, data))
 }
 
-/// A segment of ten bytes, numbered so that a shift by one byte is seen.
+/// A segment of ten bytes with distinct values, which shows a shift by one byte.
 pub(super) fn segment() -> Vec<u8> {
     tcp(&[], b"0123456789")
 }
@@ -59,7 +59,7 @@ pub(super) fn ipv6(next: u8, inside: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A datagram from an unremarkable port.
+/// A datagram from a port without a meaning.
 pub(super) fn udp(port: u16, inside: &[u8]) -> Vec<u8> {
     let mut bytes = 49_152u16.to_be_bytes().to_vec();
     bytes.extend(port.to_be_bytes());
@@ -77,7 +77,7 @@ pub(super) fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// The sum as RFC 1071 section 1 words it.
+/// The checksum algorithm as in RFC 1071 section 1.
 pub(super) fn slow_sum(bytes: &[u8]) -> u16 {
     let mut total = 0u64;
     for pair in bytes.chunks(2) {
@@ -89,7 +89,8 @@ pub(super) fn slow_sum(bytes: &[u8]) -> u16 {
     total as u16
 }
 
-/// The very segment that [`segment`] made, in IPv4 or IPv6 as [`ipv4`] and [`ipv6`] made it.
+/// Asserts that it is the segment of [`segment`] in IPv4 or IPv6, as built by [`ipv4`] and
+/// [`ipv6`].
 #[track_caller]
 pub(super) fn assert_whole(read: Result<Segment<'_>, Skip>) {
     let segment = read.unwrap();

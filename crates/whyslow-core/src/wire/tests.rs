@@ -1,5 +1,5 @@
-//! What holds for the stage as a whole: it agrees with an independent writer of packets, its short
-//! way agrees with its long one, and nothing makes it panic.
+//! Properties of the complete stage: it agrees with an independent writer of packets, the fast path
+//! agrees with the general decoder, and no input makes it panic.
 #![allow(clippy::unwrap_used)]
 
 use super::testing::{cut_packet, ethernet, ipv4, ipv6, packet, read_verified, tcp, udp};
@@ -13,7 +13,7 @@ use etherparse::{
 use proptest::prelude::*;
 use std::net::IpAddr;
 
-/// Options that fit into a TCP header together.
+/// Options that fit into a TCP header.
 fn tcp_options() -> impl Strategy<Value = Vec<TcpOptionElement>> {
     use TcpOptionElement::*;
     let sack = (any::<(u32, u32)>(), proptest::collection::vec(any::<(u32, u32)>(), 0..4)).prop_map(|(first, more)| {
@@ -95,7 +95,7 @@ prop_compose! {
             next_header: IpNumber::TCP,
             ..Ipv6Header::default()
         };
-        // Padding options, and for the routing header no segments left.
+        // Padding options; the routing header has no segments left.
         let raw = || Ipv6RawExtHeader::new_raw(IpNumber::TCP, &vec![0; 6 + units * 8]).unwrap();
         let has = |index: usize| extensions && present[index];
         let mut exts = Ipv6Extensions {
@@ -133,7 +133,7 @@ fn expected_options(list: &[TcpOptionElement]) -> Options {
     options
 }
 
-/// What etherparse writes, behind so many VLAN tags.
+/// A packet written by etherparse, after `tags` VLAN tags.
 fn written(ip: &IpHeaders, tcp: &TcpHeader, tags: usize, payload: &[u8]) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2; 6], [4; 6]);
     let tag = |id: u16| SingleVlanHeader {
@@ -152,8 +152,8 @@ fn written(ip: &IpHeaders, tcp: &TcpHeader, tags: usize, payload: &[u8]) -> Vec<
     frame
 }
 
-/// The segment in it, and whether its checksum can be verified. Flags, options and the verdict on
-/// the checksum are those of `read`.
+/// The segment in it, and whether its checksum can be verified. The caller's `read` supplies flags,
+/// options and the checksum result.
 fn expected_segment<'a>(ip: &IpHeaders, tcp: &TcpHeader, payload: &'a [u8], read: &Segment<'_>) -> (Segment<'a>, bool) {
     let (src, dst, ip_id, ttl, ecn, fragment, summable) = match ip {
         IpHeaders::Ipv4(v4, _) => (
@@ -198,7 +198,7 @@ fn expected_segment<'a>(ip: &IpHeaders, tcp: &TcpHeader, payload: &'a [u8], read
 }
 
 proptest! {
-    /// Whatever etherparse writes is read back, cut or whole.
+    /// Packets written by etherparse are read back, complete or truncated.
     #[test]
     fn reads_what_etherparse_writes(
         ip in prop_oneof![ipv4_header(), ipv6_header()],
@@ -246,8 +246,7 @@ proptest! {
         }
     }
 
-    /// The short way and the long way give the same, on packets that lie around the border between
-    /// them.
+    /// The fast path and the general decoder agree on packets near the conditions of the fast path.
     #[test]
     fn both_ways_agree(
         v6 in any::<bool>(),
@@ -279,13 +278,13 @@ proptest! {
         }
     }
 
-    /// Random bytes, behind what each link type's header may begin with.
+    /// Random bytes after the first bytes of each link type's header.
     #[test]
     fn noise_never_panics(link in any_link(), bytes in proptest::collection::vec(any::<u8>(), 0..200), more in 0usize..9000) {
         check(&cut_packet(link, &bytes, bytes.len() + more));
     }
 
-    /// Packets of every layer, with bytes changed, taken out and put in.
+    /// Packets of every layer with changed, removed and inserted bytes.
     #[test]
     fn damaged_packets_never_panic(
         link in any_link(),
@@ -312,7 +311,7 @@ proptest! {
     }
 }
 
-/// Every link type that is read, and a few that are not.
+/// Every supported link type, and a few unsupported ones.
 fn any_link() -> impl Strategy<Value = u16> {
     let known: Vec<u16> = (0..300).filter(|link| is_supported(crate::capture::LinkType(*link))).collect();
     prop_oneof![20 => proptest::sample::select(known), 1 => any::<u16>()]
@@ -320,7 +319,7 @@ fn any_link() -> impl Strategy<Value = u16> {
 
 const SEEDS: usize = 14;
 
-/// Packets that lead into every tunnel.
+/// Packets that reach every tunnel decoder.
 fn seeds() -> Vec<Vec<u8>> {
     let inner = ipv4(6, &tcp(&[2, 4, 5, 0xb4, 5, 10, 0, 0, 0, 1, 0, 0, 0, 9], b"payload"));
     let frame = ethernet(0x0800, &inner);
@@ -349,7 +348,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What must hold for any packet at all.
+/// Checks the invariants that hold for any packet.
 #[track_caller]
 fn check(packet: &crate::capture::Packet<'_>) {
     for read in [decode(packet), decode_verified(packet)] {
@@ -367,7 +366,7 @@ fn check(packet: &crate::capture::Packet<'_>) {
 
 #[test]
 fn a_segment_stays_small() {
-    // It is copied for every packet: two cache lines and a bit.
+    // It is copied for every packet: little more than two cache lines.
     assert!(size_of::<Result<Segment<'_>, Skip>>() <= 144);
 }
 

@@ -1,5 +1,5 @@
-//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their
-//! registered ports alone.
+//! Packets in packets: IP in IP, GRE and its payloads, and tunnels over UDP. The tunnels over UDP
+//! are recognised only by their registered ports.
 
 use super::context::{DecodeContext, Decoded, Inside};
 use super::icmp;
@@ -9,7 +9,7 @@ use super::quic::datagram;
 use super::skip::Skip;
 use super::view::View;
 
-/// What an IP packet carries, if not TCP.
+/// Decodes the payload of an IP packet that is not TCP.
 pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
     let context = DecodeContext {
         tunnels: context.tunnels.saturating_add(1),
@@ -17,7 +17,7 @@ pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u
         ..context
     };
     match protocol {
-        // IPv4, IPv6, and KA9Q's number for the former.
+        // IPv4, IPv6, and KA9Q's protocol number for IPv4.
         4 | 41 | 94 => context.decode(Inside::Ip, view),
         17 => udp(context, outer, view),
         47 => gre(context, view),
@@ -30,12 +30,12 @@ pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u
     }
 }
 
-/// UDP datagrams are of interest only where a tunnel's port is one of theirs.
+/// Decodes a UDP datagram if a port is that of a tunnel.
 fn udp<'a>(context: DecodeContext, outer: &Header<'_>, view: View<'a>) -> Decoded<'a> {
     let (from, to, length) = (view.u16(0)?, view.u16(2)?, usize::from(view.u16(4)?));
     let inside = if length < 8 { view.skip(8)? } else { view.limit(length).skip(8)? };
     match (from, to) {
-        // 8472 is what Linux used before the number was assigned.
+        // Linux used 8472 before the number was assigned.
         (_, 4789 | 8472) => vxlan(context, inside),
         (_, 4790) => vxlan_gpe(context, inside),
         (_, 6081) => geneve(context, inside),
@@ -49,7 +49,7 @@ fn udp<'a>(context: DecodeContext, outer: &Header<'_>, view: View<'a>) -> Decode
     }
 }
 
-/// A datagram at a tunnel's port that does not look like that tunnel is plain UDP.
+/// A datagram on a tunnel's port that is not a valid packet of that tunnel counts as plain UDP.
 const NOT_A_TUNNEL: Skip = Skip::NotTcp(17);
 
 /// RFC 7348.
@@ -79,7 +79,7 @@ pub(super) fn nsh(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     next_protocol(context, next, view.skip(length)?)
 }
 
-/// The numbers that VXLAN-GPE and NSH share.
+/// The protocol numbers of VXLAN-GPE and NSH.
 fn next_protocol(context: DecodeContext, next: u8, view: View<'_>) -> Decoded<'_> {
     match next {
         1 | 2 => context.decode(Inside::Ip, view),
@@ -138,7 +138,7 @@ fn l2tp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     context.decode(Inside::Ppp, view.skip(length)?)
 }
 
-/// IPv6 through address translators (RFC 4380), behind an authentication and an origin indication.
+/// IPv6 over UDP through NAT (Teredo, RFC 4380), after an authentication and an origin indication.
 fn teredo(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut view = view;
     if view.starts_with(&[0, 1]) {
@@ -154,11 +154,11 @@ fn teredo(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     context.decode(Inside::Ip, view)
 }
 
-/// PPP as a protocol of GRE (RFC 2637 section 4.1).
+/// PPP as a protocol in GRE (RFC 2637 section 4.1).
 const PPP: u16 = 0x880b;
 
-/// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637), in which some
-/// clouds carry IP.
+/// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637), which some
+/// clouds use for IP.
 fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let (flags, protocol) = (view.u16(0)?, view.u16(2)?);
     let has = |bit: u16| flags & bit != 0;
@@ -171,7 +171,7 @@ fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         let inside = if protocol == PPP { Inside::Ppp } else { Inside::EtherType(protocol) };
         return context.decode(inside, view.skip(length)?);
     }
-    // Checksum (there also for a route), key, sequence number.
+    // Checksum (also present for a route), key, sequence number.
     length += if flags & 0xc000 != 0 { 4 } else { 0 };
     length += if has(0x2000) { 4 } else { 0 };
     length += if has(0x1000) { 4 } else { 0 };
@@ -185,7 +185,7 @@ fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         }
     }
     match protocol {
-        // ERSPAN type I has no header of its own, and no sequence number; type II does.
+        // ERSPAN type I has no header and no sequence number; type II has both.
         0x88be => context.decode(Inside::Ethernet, if has(0x1000) { inside.skip(8)? } else { inside }),
         0x22eb => erspan_3(context, inside),
         // WCCP: some versions have four bytes before the packet.
@@ -195,7 +195,7 @@ fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// A mirrored frame, or in one of its forms a packet, with a timestamp.
+/// A mirrored frame with a timestamp; one of the forms contains a packet instead.
 fn erspan_3(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[kind, options] = view.array(10)?;
     let inside = view.skip(if options & 1 == 0 { 12 } else { 20 })?;

@@ -1,8 +1,7 @@
-//! What is left of a packet while its headers are taken off: the captured bytes, and how many there
-//! were on the wire.
+//! The rest of a packet after its outer headers: the captured bytes, and their number on the wire.
 //!
-//! Keeping both apart is what lets a packet that the snapshot length cut still tell its true
-//! payload length, and what tells a cut packet from one that contradicts itself.
+//! Both are needed: so a truncated packet still has its true payload length, and a truncated packet
+//! differs from an inconsistent one.
 
 use super::Skip;
 
@@ -14,7 +13,8 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// `data` was captured of `wire` bytes; a `wire` that is less than that is not believed.
+    /// `data` was captured of `wire` bytes on the wire. If `wire` is less than the captured bytes,
+    /// it is ignored.
     #[inline]
     pub(super) fn new(data: &'a [u8], wire: usize) -> Self {
         Self { data, wire: wire.max(data.len()) }
@@ -26,7 +26,7 @@ impl<'a> View<'a> {
         self.data
     }
 
-    /// How many bytes there were on the wire.
+    /// Number of bytes on the wire.
     #[inline]
     pub(super) fn wire(&self) -> usize {
         self.wire
@@ -41,14 +41,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// No more than the first `count` bytes on the wire: what follows is padding or a trailer.
+    /// Limits it to the first `count` bytes on the wire: padding or a trailer follows.
     #[inline]
     pub(super) fn limit(self, count: usize) -> Self {
         Self { data: self.data.get(..count).unwrap_or(self.data), wire: self.wire.min(count) }
     }
 
-    /// With `count` bytes on the wire, if that is more: the rest of them travelled in other
-    /// packets.
+    /// Raises the number of bytes on the wire to `count`: the others were sent in other packets.
     pub(super) fn widen(self, count: usize) -> Self {
         Self { wire: self.wire.max(count), ..self }
     }
@@ -95,8 +94,8 @@ impl<'a> View<'a> {
         self.data.starts_with(prefix)
     }
 
-    /// Why `count` bytes cannot be had: the capture does not hold them, or the packet itself does
-    /// not.
+    /// The reason why fewer than `count` bytes are available: the capture is truncated, or the
+    /// packet is too short.
     #[cold]
     pub(super) fn short_of(&self, count: usize) -> Skip {
         if count <= self.wire { Skip::Cut } else { Skip::Malformed("the packet ends inside a header") }

@@ -1,8 +1,7 @@
-//! Runs a target on one hostile input after another, and keeps those that led to something new to
-//! start from.
+//! Runs a target on many hostile inputs, and keeps the inputs with new outcomes for mutation.
 //!
-//! Works on the stable toolchain: instead of measuring code coverage, a target says what kind of
-//! outcome an input had, and an input with an outcome of a new kind joins those that are mutated.
+//! Works on the stable toolchain. Instead of measuring code coverage, a target returns the kind of
+//! an input's outcome, and an input with a new kind joins the pool that is mutated.
 
 use super::mutate::{Random, mutate};
 use std::collections::HashSet;
@@ -12,27 +11,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a target is run in a test, and how often at most: it shows that the target works.
-/// What is rare is found by `make soak` and `make fuzz`, which take longer.
+/// Time and most runs of a target in a test: these show that the target works. `make soak` and
+/// `make fuzz` take longer and find rare failures.
 const SECONDS: f64 = 0.5;
 const RUNS: u64 = 20_000;
-/// An input that takes this long hangs.
+/// An input that takes this long counts as a hang.
 const HANG: Duration = Duration::from_secs(60);
-/// The pool of inputs to start from stays this small.
+/// Most inputs in the pool.
 const POOL: usize = 10_000;
 
-/// A number for the kind of an outcome.
+/// A number that identifies the kind of an outcome.
 pub(crate) fn kind_of(outcome: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     outcome.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Runs `target` on the seeds and on what can be made of them. Settings come from the environment:
-/// see `README.md`.
+/// Runs `target` on the seeds and on mutations of them. Settings come from the environment: see
+/// `README.md`.
 ///
 /// # Panics
-/// As the target does; the input is written to `target/fuzz` first.
+/// If the target panics; the input is written to `target/fuzz` first.
 pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u64) {
     if let Some(path) = std::env::var_os("FUZZ_INPUT") {
         target(&std::fs::read(path).unwrap());
@@ -96,9 +95,9 @@ pub(crate) fn setting(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, which is no whole number")))
 }
 
-/// Where failing inputs are left.
+/// Writes a failing input and returns its path.
 fn keep(name: &str, input: &[u8]) -> PathBuf {
-    // The scratch folder of the tests lies directly in the target folder.
+    // The tests' scratch folder is directly in the target folder.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("fuzz");
     store(&folder.join(name), input)
 }
@@ -110,7 +109,7 @@ fn store(folder: &Path, input: &[u8]) -> PathBuf {
     path
 }
 
-/// The inputs in a folder, in an order that does not depend on the file system.
+/// The inputs in a folder, in an order independent of the file system.
 fn stored(folder: &Path) -> Vec<Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -118,12 +117,12 @@ fn stored(folder: &Path) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Ends the process when an input is not done with after [`HANG`].
+/// Ends the process when an input takes longer than [`HANG`].
 struct Watchdog {
     current: Arc<Mutex<Current>>,
 }
 
-/// The input that runs, and since when.
+/// The current input, and its start time.
 type Current = Option<(Vec<u8>, Instant)>;
 
 impl Watchdog {

@@ -1,9 +1,9 @@
-//! Hostile input for everything that reads bytes: never a panic, a hang, or more memory than the
-//! input explains.
+//! Hostile input for all readers: it must never cause a panic, a hang or more memory than its size
+//! explains.
 //!
-//! A target is a line at the end of this file: a name, what to start from, and a function that
-//! takes bytes, checks what must hold, and says what kind of outcome that was. `README.md` beside
-//! this file says how to run long and what to do with a find.
+//! A target is a line at the end of this file: a name, the seeds, and a function that takes bytes,
+//! checks the invariants, and returns the kind of the outcome. `README.md` in this folder explains
+//! long runs and what to do with a failing input.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "../../src/capture/build.rs"]
@@ -29,14 +29,14 @@ use whyslow_core::types::Side;
 use whyslow_core::units::Time;
 use whyslow_core::unstable::tcp::payload::read_plaintext;
 
-/// A fingerprint of all that a reader gives, so that two ways of reading can be compared without
-/// keeping anything.
+/// A fingerprint of all events of a reader, which compares two ways of reading without storing the
+/// events.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Fingerprint {
     packets: u64,
     frame: u64,
     hash: u64,
-    /// Others have packets of the same capture.
+    /// The packets of the capture are divided among several shares.
     is_share: bool,
 }
 
@@ -95,14 +95,14 @@ fn read(input: &[u8], piece: usize) -> (Fingerprint, Result<Summary, CaptureErro
     (fingerprint, outcome)
 }
 
-/// Reads a capture whole and in pieces, which must come to the same.
+/// Reads a capture whole and in pieces: the results must be equal.
 fn capture(input: &[u8]) -> u64 {
     let ((whole, outcome), peak) = peak_during(|| read(input, input.len().max(1)));
-    // What waits for more is a part of the input; a growing buffer may hold it twice over, and
-    // while it is copied, thrice.
+    // Buffered input is a part of the input; a growing buffer may have twice its size, and while it
+    // is copied three times.
     let allowed = 3 * input.len() + (1 << 20);
     assert!(peak <= allowed, "{peak} bytes of memory for an input of {}", input.len());
-    // Sizes that vary from input to input.
+    // Sizes vary from input to input.
     let piece = 1 + (input.len() * 31) % 97;
     let ((in_pieces, outcome_in_pieces), peak) = peak_during(|| read(input, piece));
     assert!(peak <= allowed, "{peak} bytes of memory for an input of {} in pieces of {piece}", input.len());
@@ -130,7 +130,7 @@ fn pcapng() {
     fuzz("pcapng", [seeds::pcapng(), seeds::found("pcapng")].concat(), capture);
 }
 
-/// tcpdump's text, of packets made up here.
+/// tcpdump's text of artificial packets.
 fn texts() -> Vec<Vec<u8>> {
     let modern = "$ tcpdump -nn\r\n\
         10:00:00.000001 IP 192.0.2.1.40000 > 192.0.2.2.80: Flags [S], seq 100, win 64240, options [mss 1460,sackOK,TS val 1 ecr 0,nop,wscale 7], length 0\n\
@@ -158,7 +158,7 @@ fn texts() -> Vec<Vec<u8>> {
         10:00:00.000401 IP6 2001:db8::1.5 > 2001:db8::2.443: Flags [S], seq 7, win 9, length 0\n\
         10:00:00.000501 IP6 2001:db8::9 > 2001:db8::1: ICMP6, packet too big, mtu 1400, length 1240\n\
         10:00:00.000601 IP6 2001:db8::9 > 2001:db8::1: ICMP6, destination unreachable, unreachable port, 2001:db8::2 tcp port 443, length 68\n";
-    // What logs put before every line, of each of these.
+    // Prefixes that logs add to each of these lines.
     const BEFORE: [&str; 8] = [
         "Nov 22 10:00:00 host tcpdump[123]: ",
         "2026-01-01T10:00:00.123456789+01:00 stdout F ",
@@ -176,7 +176,7 @@ fn texts() -> Vec<Vec<u8>> {
     plain.iter().map(|text| (*text).to_owned()).chain(logged).map(String::into_bytes).collect()
 }
 
-/// Explains an input as far as it is a capture.
+/// Analyses an input up to its first error.
 fn explain_whole(input: &[u8]) -> Analysis {
     let mut explainer = Explainer::new();
     explainer.begin_capture("input");
@@ -188,7 +188,7 @@ fn explain_whole(input: &[u8]) -> Analysis {
     explainer.finish()
 }
 
-/// Checks that the figures of a transfer hold together.
+/// Checks that the figures of a transfer are consistent.
 fn check_transfer(transfer: &Transfer) {
     assert!(transfer.duration_s.0 >= 0);
     let held: i64 = transfer.limits.iter().map(|share| share.seconds.0).sum();
@@ -203,7 +203,7 @@ fn check_transfer(transfer: &Transfer) {
     }
 }
 
-/// The whole flow: whatever is read, the figures hold together, and the work is bounded.
+/// The whole analysis: for any input, the figures are consistent and the work is bounded.
 fn explain(input: &[u8]) -> u64 {
     let analysis = bounded(input, || explain_whole(input));
     let mut causes = Vec::new();
@@ -224,10 +224,10 @@ fn explain(input: &[u8]) -> u64 {
     kind_of(&(analysis.connections.len().min(8), causes, errors))
 }
 
-/// One packet of any link type: its number is in the first two bytes.
+/// One packet of any link type: the first two bytes are its number.
 fn packet(input: &[u8]) -> u64 {
     let [high, low, data @ ..] = input else { return 0 };
-    // Most numbers mean nothing: half of the inputs are Ethernet, raw IP or cooked.
+    // Most numbers are undefined: half of the inputs are Ethernet, raw IP or Linux cooked captures.
     let link = match high {
         0..=60 => 1,
         61..=100 => 101,
@@ -250,7 +250,7 @@ fn packet(input: &[u8]) -> u64 {
     }
 }
 
-/// The packets of the seed captures, each with room for its link type in front.
+/// The packets of the seed captures, each after two bytes for its link type.
 fn packets() -> Vec<Vec<u8>> {
     struct Collect(Vec<Vec<u8>>);
     impl Sink for Collect {
@@ -273,7 +273,7 @@ fn text() {
     fuzz("text", texts(), capture);
 }
 
-/// Captures and texts that were condensed.
+/// Condensed captures and texts.
 fn condensed() -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for seed in [seeds::pcap(), seeds::found("pcap"), texts()].concat() {
@@ -294,7 +294,7 @@ fn condensed_captures() {
     fuzz("condensed", condensed(), capture);
 }
 
-/// What any packets are condensed to is read as what they were.
+/// A condensed capture of any packets has the same analysis as the packets.
 #[test]
 fn condenser() {
     fuzz("condenser", [seeds::pcap(), seeds::quic(), seeds::found("pcap"), texts()].concat(), |input| {
@@ -306,7 +306,7 @@ fn condenser() {
         condenser.finish(&summary);
         let [one, other] = [input, rows.as_slice()].map(|bytes| {
             let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
-            // Condensed captures do not hold what messages are read from.
+            // Condensed captures do not contain the payload of messages.
             explainer.ignore_messages();
             explainer.begin_capture("");
             let read = reader.push(bytes, &mut explainer).and_then(|()| reader.finish(&mut explainer));
@@ -318,7 +318,7 @@ fn condenser() {
     });
 }
 
-/// Messages of HTTP/1 and HTTP/2, cut into records: for each its side and its length.
+/// HTTP/1 and HTTP/2 messages in records: for each its side and its length.
 fn plaintext(input: &[u8]) -> u64 {
     let mut rest = input;
     let pieces = std::iter::from_fn(|| {
@@ -339,7 +339,7 @@ fn decrypted_messages() {
     fuzz("plaintext", seeds::plaintext(), plaintext);
 }
 
-/// Captures with the secrets of their connections in them.
+/// Captures that contain the secrets of their connections.
 #[test]
 fn decrypted_captures() {
     fuzz("decrypted", seeds::with_keys(), explain);

@@ -1,4 +1,4 @@
-//! How much memory a thread holds at most while it runs something.
+//! Measures the peak memory of a thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fn taken(bytes: usize) {
-    // A thread that is ending has no more counters, and nobody asks for them.
+    // A thread that is ending has no counters anymore, and they are not needed.
     let _ = HELD.try_with(|held| {
         held.set(held.get().wrapping_add(bytes));
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
@@ -22,34 +22,34 @@ fn taken(bytes: usize) {
 }
 
 fn given_back(bytes: usize) {
-    // What another thread took may be given back here: the count then says zero at the least.
+    // Memory of another thread may be freed here: the counter stops at 0.
     let _ = HELD.try_with(|held| held.set(held.get().saturating_sub(bytes)));
 }
 
-// SAFETY: every call is handed to the system's allocator as it is; counting neither allocates nor
-// touches the memory.
+// SAFETY: every call is passed to the system's allocator unchanged; counting neither allocates nor
+// accesses the memory.
 unsafe impl GlobalAlloc for Meter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         given_back(layout.size());
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         taken(size);
         given_back(layout.size());
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Runs `f`, and tells how many bytes it held at most beyond what this thread held before.
+/// Runs `f`, and returns the peak of the bytes that this thread allocated in addition.
 pub(crate) fn peak_during<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     PEAK.set(before);

@@ -1,9 +1,9 @@
-//! Makes hostile inputs out of good ones.
+//! Makes hostile inputs from valid ones.
 
 use super::packets;
 
-/// A small generator of numbers that look random (SplitMix64): the same seed gives the same run on
-/// every machine.
+/// A small pseudo-random number generator (SplitMix64): the same seed gives the same run on every
+/// machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(pub(crate) u64);
 
@@ -16,7 +16,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Less than `limit`; 0 when that is 0.
+    /// A number below `limit`; 0 if `limit` is 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
@@ -25,7 +25,7 @@ impl Random {
         &from[self.below(from.len())]
     }
 
-    /// A part of `bytes`: often short.
+    /// A range of `bytes`, often short.
     fn range(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
         let start = self.below(bytes.len() + 1);
         let most = if self.below(3) == 0 { bytes.len() } else { 64 };
@@ -33,10 +33,10 @@ impl Random {
     }
 }
 
-/// Inputs do not grow beyond this, so that a run is many inputs and not a few large ones.
+/// Inputs do not grow beyond this, so that a run has many inputs and not a few large ones.
 const LONGEST: usize = 1 << 17;
 
-/// Values that lengths and counts are tried with.
+/// Values for lengths and counts.
 const LIES: &[u32] = &[
     0,
     1,
@@ -78,10 +78,10 @@ const LIES: &[u32] = &[
     0xffff_ffff,
 ];
 
-/// One to six changes to one of `pool`: of packets where there are any, or of bytes.
+/// One to six changes to an input of `pool`: to its packets if it has any, or to its bytes.
 pub(crate) fn mutate(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = random.pick(pool).clone();
-    // Most captures whose bytes are changed are refused early.
+    // Most captures with changed bytes are rejected early.
     let changes_packets = random.below(3) > 0;
     for _ in 0..=random.below(6) {
         if !changes_packets || !packets::change(random, &mut bytes, pool) {
@@ -95,9 +95,9 @@ pub(crate) fn mutate(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
 fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
     let at = random.below(bytes.len());
     match random.below(11) {
-        // Cut off, anywhere.
+        // Truncate, anywhere.
         0 => bytes.truncate(at),
-        // Flip a bit, or a few.
+        // Flip one or a few bits.
         1 => {
             for _ in 0..=random.below(4) {
                 let at = random.below(bytes.len());
@@ -117,33 +117,33 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
             let value = *random.pick(&[0, 0xff, b' ', b'9', b'\n']);
             bytes[range].fill(value);
         }
-        // Lie about a length: two or four bytes, in either order.
+        // Overwrite a length with a wrong one: two or four bytes, in either byte order.
         4 | 5 => lie(random, bytes, at),
-        // Leave some out.
+        // Remove some bytes.
         6 => {
             let range = random.range(bytes);
             bytes.drain(range);
         }
-        // Repeat some.
+        // Repeat some bytes.
         7 => {
             let range = random.range(bytes);
             let part = bytes[range.clone()].repeat(1 + random.below(8));
             bytes.splice(range.end..range.end, part.into_iter().take(LONGEST));
         }
-        // Put in a part of another one.
+        // Insert a part of another input.
         8 => {
             let other = random.pick(pool);
             let part = other[random.range(other)].to_vec();
             let replaced = if random.below(2) == 0 { at..at } else { at..(at + part.len()).min(bytes.len()) };
             bytes.splice(replaced, part);
         }
-        // Go on as another one.
+        // Continue with another input.
         9 => {
             let other = random.pick(pool);
             bytes.truncate(at);
             bytes.extend_from_slice(&other[random.below(other.len())..]);
         }
-        // Lie about a number that is written in digits.
+        // Overwrite a decimal number.
         _ => {
             let Some(start) = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|offset| at + offset) else {
                 return;
@@ -160,7 +160,7 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
 }
 
 fn lie(random: &mut Random, bytes: &mut [u8], at: usize) {
-    // Fields stand at multiples of four as a rule.
+    // Fields are usually at multiples of four.
     let at = if random.below(4) == 0 { at } else { at & !3 };
     let near = (bytes.len() - at) as u32;
     let value = match random.below(3) {

@@ -1,8 +1,7 @@
-//! Mutations of captured TCP packets: the fields that the analysis computes with, and runs of
+//! Mutations of captured TCP packets: of the fields that the analysis uses, and of series of
 //! packets.
 //!
-//! Works on pcap files whose packets are whole records; everything else is left to the mutations of
-//! bytes.
+//! Works on pcap files with complete records; other inputs only get mutations of bytes.
 
 use super::mutate::Random;
 use std::ops::Range;
@@ -29,11 +28,11 @@ const WINDOWS: &[u16] = &[0, 1, 2, 100, 255, 512, 1448, 8192, 32_768, 65_535];
 const TIMES: &[i64] = &[0, 1, 10, 100, 1_000, 10_000, 40_000, 200_000, 1_000_000, 3_000_000, 60_000_000, 4_000_000_000];
 const SEGMENT_SIZES: &[u16] = &[0, 1, 7, 64, 536, 1460, 8960, 65_000, 65_535];
 
-/// A pcap file, taken apart.
+/// A parsed pcap file.
 struct File {
     head: Vec<u8>,
     is_big: bool,
-    /// The fraction of a second's unit, of a microsecond.
+    /// Time units per microsecond.
     per_microsecond: i64,
     link: u32,
     /// Headers and data.
@@ -44,7 +43,7 @@ const HEAD: usize = 24;
 const RECORD: usize = 16;
 
 impl File {
-    /// Returns `None` unless the bytes begin with two whole records.
+    /// Returns `None` unless the bytes begin with two complete records.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (head, mut rest) = bytes.split_at_checked(HEAD)?;
         let (is_big, per_microsecond) = match head[..4] {
@@ -68,7 +67,7 @@ impl File {
         [self.head.as_slice(), &self.records.concat()].concat()
     }
 
-    /// Where the TCP header of a record is.
+    /// Offset of the TCP header in a record.
     fn tcp(&self, index: usize) -> Option<usize> {
         let record = self.records.get(index)?;
         let ip = match self.link {
@@ -87,13 +86,13 @@ impl File {
         (*record.get(protocol)? == 6 && record.len() >= tcp + 20).then_some(tcp)
     }
 
-    /// The addresses and ports of a record, in the direction in which it was sent.
+    /// The addresses and ports of a record, source before destination.
     fn ends(&self, index: usize) -> Option<&[u8]> {
         let tcp = self.tcp(index)?;
         self.records[index].get(tcp.checked_sub(8)?..tcp + 4)
     }
 
-    /// Records of the same direction: this one, some, or all that follow.
+    /// Records of the same direction: only this one, some, or all later ones.
     fn same_direction(&self, random: &mut Random, index: usize) -> Vec<usize> {
         let ends = self.ends(index);
         let most = match random.below(3) {
@@ -109,7 +108,7 @@ impl File {
         self.records[index].get_mut(tcp..)
     }
 
-    /// Adds to a number of four bytes in the TCP header of some records.
+    /// Adds to a four-byte number in the TCP header of some records.
     fn add(&mut self, records: &[usize], at: usize, difference: u32) {
         for &index in records {
             if let Some(field) = self.tcp_header(index).and_then(|tcp| tcp.get_mut(at..at + 4)) {
@@ -140,7 +139,7 @@ fn set_word(bytes: &mut [u8], at: usize, value: u32, is_big: bool) {
     bytes[at..at + 4].copy_from_slice(&field);
 }
 
-/// Adds to a number in network order.
+/// Adds to a number in network byte order.
 fn add_to(field: &mut [u8], difference: u32) {
     if let Ok(number) = <[u8; 4]>::try_from(&*field) {
         field.copy_from_slice(&u32::from_be_bytes(number).wrapping_add(difference).to_be_bytes());
@@ -153,14 +152,14 @@ fn jump(random: &mut Random) -> u32 {
     if random.below(3) == 0 { distance.wrapping_neg() } else { distance }
 }
 
-/// A run of records, usually short.
+/// A series of records, usually short.
 fn run(random: &mut Random, records: usize) -> Range<usize> {
     let start = random.below(records);
     let most = if random.below(4) == 0 { records } else { 8 };
     start..(start + 1 + random.below(most)).min(records)
 }
 
-/// Changes packets of a capture; `false` if it holds none that are understood.
+/// Changes packets of a capture; returns `false` if it has no TCP packets.
 pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) -> bool {
     let Some(mut file) = File::read(bytes) else { return false };
     let index = random.below(file.records.len());
@@ -183,7 +182,7 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
             file.tcp_header(index).into_iter().for_each(|tcp| tcp[13] ^= bit);
         }
         4 | 5 => {
-            // Options stand in SYNs first of all.
+            // Options are mostly in SYNs.
             let index = if random.below(2) == 0 { random.below(4) } else { index };
             for index in file.same_direction(random, index) {
                 change_option(random, file.tcp_header(index).unwrap_or_default());
@@ -194,7 +193,7 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
             let end = if random.below(2) == 0 { index + 1 } else { file.records.len() };
             file.shift(index..end, by);
         }
-        // Also at another place than behind itself.
+        // Not always directly after the original.
         7 => {
             let copies = file.records[run(random, file.records.len())].to_vec();
             let at = if random.below(2) == 0 { index } else { file.records.len() };
@@ -218,14 +217,14 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
     true
 }
 
-/// Gives a segment more payload than was captured of it.
+/// Claims more payload in a segment than was captured.
 fn stretch(random: &mut Random, file: &mut File, index: usize) {
     let (Some(tcp), is_big) = (file.tcp(index), file.is_big) else { return };
     let headers = tcp - RECORD + 20;
     let length = usize::from(*random.pick(SEGMENT_SIZES)).max(headers);
     let record = &mut file.records[index];
     set_word(record, 12, length as u32, is_big);
-    // IPv4's total length stands 18 bytes before the TCP header if there are no options.
+    // IPv4's total length is 18 bytes before the TCP header if there are no IP options.
     if let Some(field) = tcp.checked_sub(18).and_then(|at| record.get_mut(at..at + 2)) {
         field.copy_from_slice(&(length as u16).to_be_bytes());
     }
@@ -246,7 +245,7 @@ fn change_option(random: &mut Random, tcp: &mut [u8]) {
         match kind {
             2 if value.len() == 2 => value.copy_from_slice(&random.pick(SEGMENT_SIZES).to_be_bytes()),
             3 if value.len() == 1 => value[0] = *random.pick(&[0, 1, 7, 14, 15, 255]),
-            // Timestamps and SACK ranges are numbers of four bytes.
+            // Timestamps and SACK ranges are four-byte numbers.
             _ => {
                 let numbers = value.len() / 4;
                 let place = 4 * random.below(numbers);

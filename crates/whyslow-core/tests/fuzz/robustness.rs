@@ -1,7 +1,7 @@
-//! Whole captures, cut short, and with bytes changed: explained or refused with a reason, never a
-//! panic, and the figures hold together. The bundled samples in 2,000 damaged copies
-//! (WHYSLOW_MUTATIONS to change that), and every capture of a collection (beside the repository, or
-//! where WHYSLOW_CAPTURES says) in 24.
+//! Complete, truncated and damaged captures are analysed or rejected with a reason: never a panic,
+//! and the figures are consistent. Uses 2,000 damaged copies of the bundled samples
+//! (WHYSLOW_MUTATIONS changes that), and 24 of every capture in a collection (next to the
+//! repository, or in the folder WHYSLOW_CAPTURES).
 
 use crate::harness::setting;
 use crate::meter::peak_during;
@@ -10,9 +10,9 @@ use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
 
-/// Larger files are mutated in their first part only.
+/// Only this many bytes of larger files are used.
 const MUTATED: usize = 256 * 1024;
-/// What the explanation of one file may hold at once, bytes.
+/// Peak memory of the analysis of one file, bytes.
 const MAX_MEMORY: usize = 500_000_000;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -64,7 +64,7 @@ impl Numbers {
     }
 }
 
-/// Explains the bytes; whether they were read, and not refused.
+/// Analyses the bytes; returns whether they were read and not rejected.
 #[track_caller]
 fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     let (outcome, peak) = peak_during(|| explain(bytes));
@@ -79,8 +79,8 @@ fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     true
 }
 
-/// Each file whole, and `copies` damaged ones of them all: one half cut short, the other with a
-/// byte in 500 changed.
+/// Tests each complete file, and `copies` damaged copies in total: half of them truncated, the
+/// others with one byte in 500 changed.
 fn over_all(found: &[PathBuf], copies: usize) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut read, mut read_of_copies) = (0, 0);

@@ -1,5 +1,4 @@
-//! What the mutations start from: small captures with a bit of everything, and real ones where
-//! there are any.
+//! Seeds of the mutations: small captures with many features, and real ones if available.
 
 use super::build::{MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder, PcapNgBuilder, RecordHeader};
 use std::path::{Path, PathBuf};
@@ -8,11 +7,11 @@ use std::path::{Path, PathBuf};
 const PACKET: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0E\0\x001\0\x01\0\0@\x06\0\0\x0a\0\0\x01\x0a\0\0\x02\
     \x1f\x90\xc0\0\0\0\0\x01\0\0\0\x02P\x10\x01\0\0\0\0\0payload!!";
 
-/// What a router says of that packet: it is too long for the next link.
+/// A router's ICMP error about that packet: it is too long for the next link.
 const ERROR: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0E\0\0\x38\0\x07\0\0@\x01\0\0\x0a\0\0\x09\x0a\0\0\x01\
     \x03\x04\0\0\0\0\x05\x78E\0\x05\xdc\0\x01\0\0@\x06\0\0\x0a\0\0\x01\x0a\0\0\x02\x1f\x90\xc0\0\0\0\0\x01";
 
-/// The same of a packet of IPv6, from ::9 about one from ::1 to ::2.
+/// The same for IPv6, from ::9 about a packet from ::1 to ::2.
 const ERROR_V6: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x86\xdd\x60\0\0\0\0\x38\x3a\x40\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\x05\x00\
     \x60\0\0\0\x05\xb4\x06\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x1f\x90\xc0\0\0\0\0\x01";
@@ -45,15 +44,15 @@ pub(crate) fn pcap() -> Vec<Vec<u8>> {
     files
 }
 
-/// QUIC: the client's first packet of RFC 9001 appendix A.2 or of RFC 9369, the server's answer,
-/// and packets with short headers both ways.
+/// QUIC: the client's first packet of RFC 9001 appendix A.2 or of RFC 9369, the server's response,
+/// and packets with short headers in both directions.
 pub(crate) fn quic() -> Vec<Vec<u8>> {
     let first = [
         &include_bytes!("../../src/quic/vectors/rfc9001-a2.bin")[..],
         include_bytes!("../../src/quic/vectors/rfc9369-a2.bin"),
     ];
     let captures = first.map(|first| {
-        // Of a server that chose an id of eight bytes.
+        // From a server that chose a connection ID of eight bytes.
         let head = [&first[..5], &[0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0x44, 0]].concat();
         let answer = [head, vec![7; 1_024]].concat();
         let to_server = |length: usize| [&[0x41, 1, 2, 3, 4, 5, 6, 7, 8][..], &vec![5; length]].concat();
@@ -75,7 +74,7 @@ pub(crate) fn quic() -> Vec<Vec<u8>> {
     captures.to_vec()
 }
 
-/// Bundled captures of a few hundred packets at most.
+/// Bundled captures with at most a few hundred packets.
 pub(crate) fn samples() -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), "pcap", &mut paths);
@@ -84,8 +83,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     samples.chain([jumps(4, 70_000, 1448)]).collect()
 }
 
-/// A client whose window is one byte, and whose ACKs jump over `jump` bytes that were never
-/// captured: some dozen packets of headers in which little is in flight and much was delivered.
+/// A client with a window of one byte, whose ACKs jump over `jump` bytes that were not captured: a
+/// few dozen packets, in which little is in flight and much was delivered.
 pub(crate) fn jumps(number: u32, jump: u32, mss: u16) -> Vec<u8> {
     let mut file = PcapBuilder::new(MICROS, false);
     file.network = 101;
@@ -117,7 +116,7 @@ pub(crate) fn jumps(number: u32, jump: u32, mss: u16) -> Vec<u8> {
     packet(1, true, (2, 2), PUSH | ACK, 100);
     packet(50, false, (2, 102), PUSH | ACK, 1);
     packet(50, true, (102, 3), ACK, 0);
-    // A hole, filled late.
+    // A gap that is filled late.
     packet(50, false, (4, 102), PUSH | ACK, 1);
     packet(400, false, (3, 102), PUSH | ACK, 1);
     packet(50, true, (102, 5), ACK, 0);
@@ -182,8 +181,8 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
     files
 }
 
-/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small
-/// ones only. None is fine.
+/// Small real captures with this extension, from the folder `WHYSLOW_CAPTURES` or next to the
+/// repository. There may be none.
 pub(crate) fn found(extension: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     if let Some(folder) = whyslow_testing::captures_if_any() {
@@ -208,14 +207,14 @@ fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Captures of real programs with the secrets of their connections.
+/// Captures of real programs that contain the secrets of their connections.
 pub(crate) fn with_keys() -> Vec<Vec<u8>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys");
     let names = ["http1-tls12.pcapng", "http1-tls13.pcapng", "http2-tls13.pcapng"];
     names.iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
 }
 
-/// Messages of HTTP/1 and HTTP/2: for each piece its side and its length.
+/// HTTP/1 and HTTP/2 messages: for each piece its side and its length.
 pub(crate) fn plaintext() -> Vec<Vec<u8>> {
     let talk = |pieces: &[(u8, &[u8])]| {
         let cut = pieces.iter().flat_map(|(side, bytes)| bytes.chunks(250).map(move |piece| (side, piece)));
@@ -231,7 +230,7 @@ pub(crate) fn plaintext() -> Vec<Vec<u8>> {
     let http2 = talk(&[
         (0, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x06\x04\0\0\0\0\0\0\x04\0\0\0\x64"),
         (1, b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0"),
-        // GET / of www.example.com, and again.
+        // GET / of www.example.com, twice.
         (0, b"\0\0\x11\x01\x05\0\0\0\x01\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff"),
         (0, b"\0\0\x04\x01\x05\0\0\0\x03\x82\x86\x84\xbe"),
         (1, b"\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x64\0\0\0\0\0\x01"),

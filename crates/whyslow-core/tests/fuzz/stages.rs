@@ -1,5 +1,5 @@
-//! Targets behind the readers: the simulation, and what is made of an analysis. What they check
-//! first of all is that work is bounded: no field of a packet decides how long anything takes.
+//! Targets after the readers: the model, and consumers of an analysis. Mainly they check that work
+//! is bounded: no field of a packet determines the running time.
 
 use super::harness::{fuzz, kind_of};
 use super::meter::peak_during;
@@ -17,13 +17,12 @@ use whyslow_core::unstable::whatif::model::{
     Algorithm, Losses, MAX_STEPS, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window, simulate, time,
 };
 
-/// Most steps of an analysis: the model's budget, and what its last simulations may take beyond it.
+/// Most steps of an analysis: the model's budget, and the excess of its last simulations.
 const MODEL_STEPS: u64 = 6_000_000;
-/// Steps for each byte of input: a packet of some 80 bytes may look at all others once.
+/// Steps per byte of input: a packet of about 80 bytes may be compared once with all others.
 const STEPS_A_BYTE: u64 = 64;
 
-/// Runs `f` on an input, and checks that the steps that it takes and the memory that it holds
-/// follow from the input's length.
+/// Runs `f` on an input, and checks that its steps and memory are bounded by the input's length.
 #[track_caller]
 pub(crate) fn bounded<T>(input: &[u8], f: impl FnOnce() -> T) -> T {
     let ((result, steps), peak) = peak_during(|| steps_during(f));
@@ -33,7 +32,7 @@ pub(crate) fn bounded<T>(input: &[u8], f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Numbers from an input, as long as there are any.
+/// Reads numbers from an input until it ends.
 struct Numbers<'a>(&'a [u8]);
 
 impl Numbers<'_> {
@@ -47,7 +46,7 @@ impl Numbers<'_> {
         self.byte() % limit
     }
 
-    /// Of any size: how many bytes there are is in the first one.
+    /// A number of any size: its first byte is the number of bytes.
     fn whole(&mut self) -> u64 {
         (0..self.below(9)).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
@@ -117,11 +116,11 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// Whatever a transfer is like, its simulation ends within the steps that it may take.
+/// The simulation of any transfer ends within the allowed steps.
 fn model(input: &[u8]) -> u64 {
     let scenario = Numbers(input).scenario();
     let (timed, steps) = steps_during(|| time(&scenario, MAX_STEPS));
-    // A flight that leaves at once is not cut.
+    // A flight that is sent immediately is not truncated.
     assert!(steps <= 4 * MAX_STEPS, "{steps} steps: {scenario:?}");
     let (outcome, steps) = steps_during(|| simulate(&scenario));
     assert!(steps <= 4 * MAX_STEPS, "{steps} steps: {scenario:?}");
@@ -141,8 +140,8 @@ fn simulation() {
     fuzz("model", (1..64).map(seed).collect(), model);
 }
 
-/// A capture of a few packets whose simulation would send hundreds of millions of segments of one
-/// byte.
+/// A capture of a few packets whose simulation would send hundreds of millions of one-byte
+/// segments.
 #[test]
 fn jumps_over_bytes_that_were_never_captured_take_few_steps() {
     let input = seeds::jumps(4, 200_000_000, 65_000);
@@ -151,7 +150,7 @@ fn jumps_over_bytes_that_were_never_captured_take_few_steps() {
     assert!(steps <= MODEL_STEPS, "{steps} steps");
 }
 
-/// The causes that two captures differ in are looked for in any two transfers.
+/// Compares the causes of any two transfers.
 fn comparison(input: &[u8]) -> u64 {
     bounded(input, || {
         let all = [explain_whole(input), explain_whole(&input[..input.len() / 2])];
@@ -172,7 +171,7 @@ fn comparisons() {
     fuzz("compare", seeds::samples(), comparison);
 }
 
-/// Explains an input in pieces, as it comes through a pipe.
+/// Analyses an input in pieces, as from a pipe.
 fn live(input: &[u8]) -> u64 {
     bounded(input, || {
         let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
@@ -203,13 +202,13 @@ fn watched() {
     fuzz("watch", seeds::samples(), live);
 }
 
-/// Pushes a whole input to a sink, as far as it is a capture.
+/// Passes an input to a sink up to its first error.
 fn push(input: &[u8], sink: &mut impl Sink) {
     let mut reader = Reader::new();
     let _ = reader.push(input, sink).and_then(|()| reader.finish(sink));
 }
 
-/// The graphs of the first connections, whole and a part of them.
+/// The graphs of the first connections, complete and in part.
 fn graphs(input: &[u8]) -> u64 {
     bounded(input, || {
         let analysis = explain_whole(input);

@@ -1,8 +1,8 @@
-//! The readers against Wireshark's, on real and odd captures: frames, times, lengths and link types
-//! must be the same.
+//! Compares the readers with Wireshark's on real and unusual captures: frames, times, lengths and
+//! link types must be equal.
 //!
-//! Runs when the captures are there (beside the repository, or where `WHYSLOW_CAPTURES` says) and
-//! so are Wireshark's tools; says that it was skipped otherwise.
+//! Needs captures (next to the repository, or in the folder `WHYSLOW_CAPTURES`) and Wireshark's
+//! tools; without them it is skipped with a message.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use whyslow_core::capture::{CaptureError, Packet, Reader, Sink, Summary};
 
-/// What is compared of a packet.
+/// The compared fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
     frame: u64,
@@ -47,13 +47,13 @@ fn read(path: &Path) -> (Vec<Line>, Summary) {
     try_read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folder of captures; none, and a word about it, when it or a tool is missing.
+/// The folder of captures; prints a message and returns `None` if it or a tool is missing.
 #[track_caller]
 fn captures(tools: &[&str]) -> Option<PathBuf> {
     whyslow_testing::captures().filter(|_| whyslow_testing::tools(tools))
 }
 
-/// Every uncompressed capture below a folder, in order.
+/// All uncompressed captures in a folder, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -71,7 +71,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// An empty folder for files of a test.
+/// An empty folder for the files of a test.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -79,14 +79,14 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// What a tool prints, and what it complains about.
+/// The standard output and error output of a tool.
 fn run(tool: &str, options: &[&str], files: &[PathBuf]) -> (String, String) {
     let output = Command::new(tool).args(options).args(files).output().unwrap();
     (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// How many frames Wireshark counts in each file that it can open; up to where it stops in a torn
-/// one.
+/// The number of frames that Wireshark counts in each file that it can open; in a truncated file,
+/// those before the truncated one.
 fn counts(files: &[PathBuf]) -> BTreeMap<PathBuf, u64> {
     // A table without a heading: name, tab, exact number of packets.
     let (table, _) = run("capinfos", &["-T", "-r", "-M", "-c"], files);
@@ -97,7 +97,7 @@ fn counts(files: &[PathBuf]) -> BTreeMap<PathBuf, u64> {
 /// LINKTYPE_ERF.
 const ERF: u16 = 197;
 
-/// Bytes that Wireshark takes off the packet as a pseudo-header, by link type.
+/// Bytes that Wireshark removes from the packet as a pseudo-header, by link type.
 fn pseudo_header(link: u16) -> usize {
     match link {
         123 | 139 | 201 | 254 => 4,
@@ -119,7 +119,7 @@ fn count(summary: &Summary, slug: &str) -> u64 {
     summary.problems.iter().find(|problem| problem.slug == slug).map_or(0, |problem| problem.count)
 }
 
-/// What tshark prints of each frame, packet or not.
+/// One line of tshark for each frame, packet or not.
 fn tshark(file: &Path) -> Vec<String> {
     let fields = ["frame.time_epoch", "frame.cap_len", "frame.len", "frame.encap_type"];
     let options: Vec<&str> =
@@ -127,7 +127,7 @@ fn tshark(file: &Path) -> Vec<String> {
     run("tshark", &options, &[file.to_owned()]).0.lines().map(str::to_owned).collect()
 }
 
-/// Compares the packets of files with tshark's lines for them.
+/// Compares the packets of files with tshark's lines.
 #[derive(Default)]
 struct Comparison {
     /// Wireshark's number for the encapsulation, by link type.
@@ -150,15 +150,15 @@ impl Comparison {
             let (captured, original) = (captured.parse::<usize>().unwrap(), original.parse::<usize>().unwrap());
             assert_eq!(ours.captured, captured + stripped, "{name}: captured length of frame {frame}");
             assert_eq!(ours.original as usize, original.max(captured) + stripped, "{name}: length of frame {frame}");
-            // Merging makes a packet without a time one of 1970.
+            // mergecap gives a packet without a time the time 0 (1970).
             if timeless > 0 && (time.is_empty() || nanos(time) == 0) {
                 timeless -= 1;
             } else if count(&summary, "odd-time") > 0 {
-                // Wireshark makes nanoseconds of microseconds in 32 bits, and merging rounds them
-                // down again.
+                // Wireshark converts microseconds to nanoseconds in 32 bits, and mergecap rounds
+                // them down again.
                 assert!(ours.time.wrapping_sub(nanos(time)) % (1 << 32) < 1_000, "{name}: time of frame {frame}");
             } else if ours.link == ERF {
-                // Wireshark takes the time from its header.
+                // Wireshark takes the time from the ERF header.
                 assert!((ours.time - nanos(time)).abs() < 1_000, "{name}: time of frame {frame}");
             } else {
                 assert_eq!(ours.time, nanos(time), "{name}: time of frame {frame}");
@@ -177,7 +177,7 @@ fn every_frame_of_every_capture() {
     let all = whyslow_testing::part_of(files(&folder));
     let least = if whyslow_testing::soaks() { 900 } else { 36 };
     let counts = counts(&all);
-    // Formats of other programs are refused, with the command that converts them.
+    // Formats of other programs are rejected with the command that converts them.
     let commands = ["editcap -F", "gunzip FILE"];
     let is_other_format = |file: &PathBuf| {
         try_read(file).is_err_and(|error| commands.iter().any(|command| error.message.contains(command)))
@@ -188,7 +188,7 @@ fn every_frame_of_every_capture() {
     assert!(readable.len() > least && foreign.len() < 50, "{} files, {} foreign", readable.len(), foreign.len());
     let mut comparison = Comparison::default();
 
-    // Merging stops at a torn file: of these only the number of frames is compared.
+    // mergecap stops at a truncated file: only its number of frames is compared.
     let is_torn = |file: &PathBuf| count(&read(file).1, "torn-record") > 0;
     let (torn, readable): (Vec<_>, Vec<_>) = readable.into_iter().partition(is_torn);
     assert!(torn.len() < 50, "{} torn files", torn.len());
@@ -196,8 +196,8 @@ fn every_frame_of_every_capture() {
         assert_eq!(read(file).1.packets, counts[file], "{}: frames before it is torn", file.display());
     }
 
-    // One file of them all, so that tshark needs to start only once; but for those with custom
-    // blocks, of which merging keeps only some.
+    // All files in one, so that tshark starts only once; except those with custom blocks, because
+    // mergecap keeps only some of these.
     let (custom, plain): (Vec<_>, Vec<_>) =
         readable.into_iter().partition(|file| count(&read(file).1, "not-a-packet") > 0);
     let merged = scratch("odd").join("merged.pcapng");
@@ -222,11 +222,12 @@ fn every_frame_of_every_capture() {
         encapsulations.len()
     );
 
-    // Wireshark refuses link types that it does not know; they are read here, and named later.
+    // Wireshark rejects unknown link types; here their packets are read and reported as unknown
+    // later.
     let mut counted = 0;
     for file in &foreign {
         let (ours, _) = read(file);
-        // Of some, as of those with ns-3's own link types, neither tool reads a packet.
+        // Neither tool reads some files, for example those with ns-3's own link types.
         let (count, _) = run("tcpdump", &["--count", "-r"], std::slice::from_ref(file));
         let count = count.split_whitespace().next().map(|count| count.parse::<usize>().unwrap());
         assert!(count.is_none_or(|count| ours.len() == count), "{}: {count:?}", file.display());
@@ -236,8 +237,8 @@ fn every_frame_of_every_capture() {
     assert!(counted > least, "{counted} of {} files counted by tcpdump", foreign.len());
 }
 
-/// Wireshark counts the frames up to the one that the file ends in; so must the reader, and say
-/// where that is.
+/// Wireshark counts the frames before the truncated one; the reader must do the same, and report
+/// where the file is truncated.
 #[test]
 fn torn_captures_count_the_same() {
     let Some(folder) = captures(&["capinfos"]) else { return };
@@ -246,7 +247,7 @@ fn torn_captures_count_the_same() {
     let mut torn = Vec::new();
     for (at, file) in files(&folder.join("odd")).iter().enumerate().filter(|(at, _)| at % step == 0) {
         let bytes = fs::read(file).unwrap();
-        // Anywhere behind the file's header; a simple generator is random enough.
+        // Anywhere after the file's header; a simple generator is random enough.
         let left = 28 + (at * 7_919 + bytes.len() * 31) % bytes.len().saturating_sub(28).max(1);
         let path = scratch.join(format!("{at}-{}", file.file_name().unwrap().to_str().unwrap()));
         fs::write(&path, &bytes[..left.min(bytes.len())]).unwrap();
@@ -259,14 +260,14 @@ fn torn_captures_count_the_same() {
         let (ours, summary) = match try_read(path) {
             Ok(read) => read,
             Err(error) => {
-                // Wireshark takes some of these for one of its other formats.
+                // Wireshark mistakes some of these for one of its other formats.
                 assert!(error.message.contains("inside its"), "{}: {error}", path.display());
                 reported += 1;
                 continue;
             }
         };
         if count(&summary, "damaged-record") > 0 {
-            // The reader goes on where Wireshark stops.
+            // The reader continues where Wireshark stops.
             assert!(ours.len() as u64 >= *theirs, "{}: {summary:?}", path.display());
             damaged += 1;
             continue;
@@ -279,7 +280,7 @@ fn torn_captures_count_the_same() {
     eprintln!("{} torn captures have the same number of frames", counts.len());
 }
 
-/// The same packets in every variant that Wireshark writes and that is read here.
+/// The same packets in every format variant that Wireshark writes and this crate reads.
 #[test]
 fn variants_hold_the_same_packets() {
     let Some(folder) = captures(&["editcap"]) else { return };

@@ -1,5 +1,5 @@
-//! A capture that was condensed, whole or in parts that were cut at any packet, gives the analysis
-//! that it gives itself, and the parts together that of the whole.
+//! A condensed capture, whole or in parts split at any packet, has the analysis of the original,
+//! and the parts together have the analysis of the whole.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use whyslow_core::condense::Condenser;
 use whyslow_core::explain::Explainer;
 use whyslow_core::units::Time;
 
-/// What a reader gives, to be given again.
+/// An event of a reader, stored for replay.
 enum Event {
     Packet { frame: u64, time: Time, link: LinkType, data: Vec<u8>, original_len: u32 },
     Text(Clock),
@@ -40,7 +40,7 @@ impl Sink for Events {
 }
 
 impl Event {
-    /// With frames counted from behind this one.
+    /// Replays the event with frames counted after `before`.
     fn give(&self, sink: &mut impl Sink, before: u64) {
         match self {
             Self::Packet { frame, time, link, data, original_len } => sink.packet(&Packet {
@@ -57,7 +57,7 @@ impl Event {
     }
 }
 
-/// A part of a capture as a file of its own.
+/// A part of a capture as a file.
 struct Part<'a> {
     name: String,
     events: &'a [Event],
@@ -89,7 +89,7 @@ impl Part<'_> {
     }
 }
 
-/// Cuts a capture before these of its events.
+/// Splits a capture before these of its events.
 fn parts<'a>(events: &'a [Event], summary: &Summary, cuts: &[usize]) -> Vec<Part<'a>> {
     let text = events.iter().find_map(|event| if let Event::Text(clock) = event { Some(*clock) } else { None });
     let ends = cuts.iter().copied().chain([events.len()]);
@@ -97,7 +97,7 @@ fn parts<'a>(events: &'a [Event], summary: &Summary, cuts: &[usize]) -> Vec<Part
     let mut before = 0;
     let mut parts = Vec::new();
     for (number, (start, end)) in starts.zip(ends).enumerate() {
-        // A reader tells of what was left out behind a packet.
+        // A reader reports skipped records after a packet.
         let is_packet = |event: &Event| matches!(event, Event::Packet { .. });
         let skipped = events[start..end].iter().position(is_packet).unwrap_or(end - start);
         let of_part = &events[if number == 0 { start } else { start + skipped }..end];
@@ -117,14 +117,14 @@ fn parts<'a>(events: &'a [Event], summary: &Summary, cuts: &[usize]) -> Vec<Part
     parts
 }
 
-/// One that reads no messages, which condensed captures do not hold.
+/// An explainer that parses no messages, because condensed captures do not contain them.
 fn explainer() -> Explainer {
     let mut explainer = Explainer::new();
     explainer.ignore_messages();
     explainer
 }
 
-/// The analysis of parts that continue each other.
+/// The analysis of consecutive parts.
 fn explain(parts: &[Part<'_>]) -> String {
     format!("{:#?}", analyse(parts))
 }
@@ -139,9 +139,9 @@ fn analyse(parts: &[Part<'_>]) -> Analysis {
     explainer.finish()
 }
 
-/// The connections and findings, with frames as the whole capture numbers them; and the number of
-/// damaged packets that were ignored. Each file decides by its own first packets whether a wrong
-/// checksum means damage.
+/// The connections and findings with the frame numbers of the whole capture, and the number of
+/// ignored damaged packets. Each file decides from its own first packets whether a wrong checksum
+/// means damage.
 fn of_whole(parts: &[Part<'_>], before: &[u64]) -> (String, u64) {
     let mut analysis = analyse(parts);
     let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
@@ -158,7 +158,7 @@ fn of_whole(parts: &[Part<'_>], before: &[u64]) -> (String, u64) {
     (format!("{:#?}", (analysis.connections, analysis.findings)), damaged)
 }
 
-/// The same of condensed parts, read in pieces of this size.
+/// Like [`explain`], for condensed parts that are read in pieces of this size.
 fn stitch(parts: &[Vec<u8>], piece: usize) -> String {
     let mut explainer = explainer();
     for part in parts {
@@ -171,7 +171,7 @@ fn stitch(parts: &[Vec<u8>], piece: usize) -> String {
     format!("{:#?}", explainer.finish())
 }
 
-/// Pseudorandom numbers (xorshift).
+/// Pseudo-random numbers (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -205,7 +205,7 @@ fn assert_same(one: &str, other: &str, path: &Path, cuts: &[usize]) {
     assert!(one == other, "{} cut before {cuts:?}", path.display());
 }
 
-/// How captures are cut.
+/// Where to split captures.
 fn cuts(events: usize, rounds: u64, seed: u64) -> Vec<Vec<usize>> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut all = vec![Vec::new()];
@@ -218,14 +218,14 @@ fn cuts(events: usize, rounds: u64, seed: u64) -> Vec<Vec<usize>> {
     all
 }
 
-/// Checks a capture, whole and cut; gives how often it was cut, and the bytes of the capture's
-/// packets and of what was condensed of them.
+/// Checks a capture, whole and split. Returns the number of splits, and the bytes of the capture's
+/// packets and of the condensed ones.
 fn check(path: &Path, rounds: u64) -> Option<(usize, [usize; 3])> {
     let bytes = std::fs::read(path).unwrap();
     let (mut events, mut reader) = (Events::default(), Reader::new());
     reader.push(&bytes, &mut events).ok()?;
     let summary = reader.finish(&mut events).ok()?;
-    // What a text tells beside its packets, names and gaps, is told in one of its parts alone.
+    // The other records of a text, names and gaps, are in only one of its parts.
     let is_text = events.0.iter().any(|event| matches!(event, Event::Text(_)));
     let whole = (!is_text).then(|| of_whole(&parts(&events.0, &summary, &[]), &[0]));
     let (mut cases, mut sizes) = (0, [bytes.len(), 0, summary.packets as usize]);

@@ -1,4 +1,4 @@
-//! What is decrypted beside what programs sent: OpenSSL, Python and curl with nginx.
+//! Compares decrypted data with the data that programs sent: OpenSSL, Python and curl with nginx.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use whyslow_core::units::SeqNumber;
 use whyslow_core::unstable::tls::{Opened, PlaintextSink, Sent, Session};
 use whyslow_core::unstable::wire::{self, Flags};
 
-/// A connection: its session, the number before the first byte of each side, and its plaintext.
+/// A connection: its session, the initial sequence number of each side, and its plaintext.
 struct Connection {
     session: Session,
     origins: [Option<SeqNumber>; 2],
@@ -61,7 +61,7 @@ impl Sink for Decrypt {
     }
 }
 
-/// The plaintext of each connection, in the order of their first packets.
+/// The plaintext of each connection, in the order of first packets.
 fn decrypt(capture: &[u8], keys: &[u8]) -> Vec<[Vec<u8>; 2]> {
     let ring = KeyRing::from(Arc::new(KeyLog::new(keys)));
     let mut sink = Decrypt { ring, connections: HashMap::new(), order: Vec::new() };
@@ -84,8 +84,8 @@ fn captures_with_their_secrets_are_decrypted() {
     }
 }
 
-/// Runs a script in a network of its own with a capture of it: the plaintext of its connections.
-/// `None` if that is not possible here, which is said.
+/// Runs a script in its own network and captures it: the plaintext of its connections. Prints a
+/// message and returns `None` if that is not possible here.
 fn recorded(tools: &[&str], script: &str) -> Option<(tempfile::TempDir, Vec<[Vec<u8>; 2]>)> {
     let all: Vec<&str> = tools.iter().copied().chain(["unshare", "ip", "tcpdump", "openssl"]).collect();
     if !whyslow_testing::tools(&all) {
@@ -114,7 +114,7 @@ fn recorded(tools: &[&str], script: &str) -> Option<(tempfile::TempDir, Vec<[Vec
     Some((folder, found))
 }
 
-/// Whether a capture lacks packets: then the machine was too busy.
+/// Whether the found data is the sent data without its begin: a busy machine may miss packets.
 fn ends_with(found: &[u8], sent: &[u8]) -> bool {
     found.len() >= sent.len() && found.ends_with(sent)
 }

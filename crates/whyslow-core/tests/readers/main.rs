@@ -1,4 +1,4 @@
-//! The readers beside the field's own: what tshark and tcpdump make of the same bytes.
+//! Compares the readers with tshark and tcpdump on the same bytes.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 mod capture_vs_tshark;

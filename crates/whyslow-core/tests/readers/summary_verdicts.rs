@@ -1,7 +1,7 @@
-//! The summary lines that tshark prints of a sample must give its causes, or causes that are less
-//! sure.
+//! The summary lines that tshark prints for a sample must give the same causes, or less certain
+//! ones.
 //!
-//! Needs tshark; is skipped without.
+//! Needs tshark; skipped without it.
 
 use super::text_verdicts::{explain, samples};
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
-//! What is said of tcpdump's text must be what is said of the capture that was printed, or that the
-//! text does not show it; and of a text with packets left out nothing may be sure that is not so.
+//! tcpdump's text of a capture must give the same findings as the capture, or a note about the
+//! missing data. A text without some packets must not give certain findings that are wrong.
 //!
-//! Needs tcpdump; is skipped without.
+//! Needs tcpdump; skipped without it.
 
 use super::text_vs_pcap::{files, is_capture, tcpdump};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use whyslow_core::analysis::Verdict;
 use whyslow_core::capture::{CaptureError, Reader};
 use whyslow_core::explain::Explainer;
 
-/// What was found on a capture: of each connection with payload (`CLIENT:PORT → SERVER:PORT`) its
-/// causes, and what the program says that it cannot see.
+/// The findings of a capture: for each connection with payload (`CLIENT:PORT → SERVER:PORT`) its
+/// causes, and the limitations that the program reports.
 pub(super) struct Explanation {
     pub(super) causes: Vec<(String, &'static str, f64)>,
     problems: Vec<String>,
@@ -22,13 +22,13 @@ impl Explanation {
         self.problems.iter().any(|problem| problem == slug)
     }
 
-    /// Causes that cost time, most first, of each connection.
+    /// The causes with a cost of each connection, the most expensive first.
     fn costly(&self) -> Vec<(&str, &'static str)> {
         self.causes.iter().map(|(ends, cause, _)| (ends.as_str(), *cause)).collect()
     }
 }
 
-/// Explains a capture of any format.
+/// Analyses a capture of any format.
 pub(super) fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     let mut explainer = Explainer::new();
     explainer.begin_capture("input");
@@ -64,7 +64,7 @@ pub(super) fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     })
 }
 
-/// The captures of the samples, but for those that others are made from.
+/// The captures of the samples, without those that are made from others.
 pub(super) fn samples() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), &mut found);
@@ -97,14 +97,14 @@ const COMBINATIONS: [&[&str]; 20] = [
     &["-n", "-q", "-v", "-tt"],
 ];
 
-/// Whatever is printed of a capture gives the capture's causes, or says what is not in the text.
+/// Any printed form of a capture gives the capture's causes, or reports the missing data.
 #[test]
 fn a_text_tells_what_its_capture_tells_or_why_not() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }
     let (mut texts, mut same, mut report) = (0, 0, String::new());
-    // TLS at a port that is not known for it shows in the payload alone: see below.
+    // TLS at an unusual port is visible only in the payload: see below.
     for path in samples().into_iter().filter(|path| !path.ends_with("tls-client.pcap")) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let expected = explain(&std::fs::read(&path).unwrap()).unwrap();
@@ -130,8 +130,8 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
                 same += 1;
                 continue;
             }
-            // Without -v there are no IP headers, without -x no payload: both are said, and no
-            // cause is sure that needs them.
+            // Without -v there are no IP headers, without -x no payload: both are reported, and
+            // causes that need them are not certain.
             let is_terse = found.has("terse-text") && !(has("-x") || has("-X"));
             let new: Vec<_> =
                 found.causes.iter().filter(|found| !expected.costly().contains(&(&found.0, found.1))).collect();
@@ -145,8 +145,8 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
     assert!(same * 10 > texts * 7);
 }
 
-/// Without payload nobody sees that what comes at once is session tickets: then it is not sure that
-/// the program paused within its answer.
+/// Without payload, session tickets cannot be recognised: then a pause of the application within
+/// its response is not certain.
 #[test]
 fn tickets_that_cannot_be_read_make_nothing_sure() {
     if !whyslow_testing::tools(&["tcpdump"]) {
@@ -156,7 +156,7 @@ fn tickets_that_cannot_be_read_make_nothing_sure() {
     for options in [&["-n"][..], &["-n", "-v"]] {
         let found = explain(&tcpdump(&path, options)).unwrap();
         let sure: Vec<_> = found.causes.iter().filter(|found| found.1 == "application" && found.2 >= 0.6).collect();
-        // Of port 8443 TLS is known; of the others nothing is.
+        // Port 8443 is known for TLS; the other ports are unknown.
         assert!(sure.iter().all(|found| !found.0.ends_with(":8443")), "{options:?}: {sure:?}");
     }
 }
@@ -173,8 +173,8 @@ impl Numbers {
     }
 }
 
-/// The lines but for some: a stretch or three, with marks, or most of all from some place on,
-/// without.
+/// Removes lines: up to three sections, with marks, or most lines after some position, without
+/// marks.
 fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
     let mark = ["...", "[snip]", "此处省略"][numbers.below(3)];
     let mut left: Vec<&str> = lines.to_vec();
@@ -199,11 +199,11 @@ fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
     left.join("\n") + "\n"
 }
 
-/// Texts with lines left out, of each capture.
+/// Number of texts with removed lines for each capture.
 const TIMES: usize = 6;
 
-/// Of a text with packets left out nothing is sure that is not so in the whole one, or in the
-/// capture; that some were left out is said.
+/// A text without some packets gives no certain finding that the complete text or the capture does
+/// not have, and the missing packets are reported.
 #[test]
 fn nothing_is_concluded_over_what_was_left_out() {
     if !whyslow_testing::tools(&["tcpdump"]) {
@@ -231,6 +231,6 @@ fn nothing_is_concluded_over_what_was_left_out() {
     }
     println!("{texts} texts, {noticed} of which are said to lack packets");
     assert!(report.is_empty(), "{report}");
-    // A retransmission or a pure ACK less may not show.
+    // A missing retransmission or pure ACK may go unnoticed.
     assert!(noticed * 100 >= texts * 97);
 }

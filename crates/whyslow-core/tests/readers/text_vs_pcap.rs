@@ -1,8 +1,8 @@
 //! The text that tcpdump prints of a capture must give the same segments as the capture itself.
 //!
-//! Needs tcpdump, and captures beside the repository (or where `WHYSLOW_CAPTURES` says); is skipped
-//! where one is missing. The captures are decoded here by a few lines of their own, so that the
-//! reader is not judged by its own mistakes.
+//! Needs tcpdump and captures (next to the repository, or in the folder `WHYSLOW_CAPTURES`);
+//! skipped without them. A separate small decoder reads the captures, so that the reader is not
+//! compared with itself.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use whyslow_core::capture::{CaptureError, Clock, Packet, Sink, Summary};
 
 type End = (IpAddr, u16);
 
-/// A segment as both sides are compared.
+/// The compared fields of a segment.
 #[derive(Clone, Debug, PartialEq)]
 struct Segment {
     time: i64,
@@ -44,8 +44,7 @@ fn be32(b: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(b.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// TCP straight over IP, not fragmented; `wire_len` is the datagram's length where its header
-/// says 0.
+/// TCP directly over IP, not fragmented; `wire_len` is the datagram's length if its header has 0.
 fn decode_ip(b: &[u8], time: i64, wire_len: usize) -> Option<Segment> {
     let (src, dst, tcp, total): (IpAddr, IpAddr, usize, usize) = match b.first()? >> 4 {
         4 if *b.get(9)? == 6 && be16(b, 6)? & 0x3fff == 0 => {
@@ -61,7 +60,7 @@ fn decode_ip(b: &[u8], time: i64, wire_len: usize) -> Option<Segment> {
         }
         _ => return None,
     };
-    // Of a length beyond the frame, each version of tcpdump makes something else.
+    // Versions of tcpdump differ for a length beyond the frame.
     let total = if total == 0 { wire_len } else { Some(total).filter(|&total| total <= wire_len)? };
     let header = usize::from(b.get(tcp + 12)? >> 4) * 4;
     let options = b.get(tcp + 20..tcp + header)?;
@@ -104,7 +103,7 @@ fn decode_ip(b: &[u8], time: i64, wire_len: usize) -> Option<Segment> {
     Some(segment)
 }
 
-/// The TCP segments of a classic little-endian capture in nanoseconds, by frame.
+/// The TCP segments of a classic little-endian capture with nanoseconds, by frame.
 fn decode_pcap(b: &[u8]) -> HashMap<u64, Segment> {
     let le = |at: usize| Some(u32::from_le_bytes(b.get(at..at + 4)?.try_into().ok()?));
     assert_eq!(le(0), Some(0xa1b2_3c4d));
@@ -166,7 +165,7 @@ fn read(text: &[u8], step: usize) -> Result<(Collect, Summary), CaptureError> {
     Ok((sink, summary))
 }
 
-/// The folder of captures; none, and a word about it, when it or tcpdump is missing.
+/// The folder of captures; prints a message and returns `None` if it or tcpdump is missing.
 #[track_caller]
 fn captures_and_tcpdump() -> Option<PathBuf> {
     whyslow_testing::captures().filter(|_| whyslow_testing::tools(&["tcpdump"]))
@@ -193,14 +192,14 @@ pub(super) fn is_capture(path: &Path) -> bool {
     path.extension().is_some_and(|ext| ext == "pcap" || ext == "pcapng" || ext == "cap")
 }
 
-/// How far the text's numbers are from the capture's in one direction: 0, or constant where the
-/// text never showed the number that tcpdump counts from (none until the first number is met).
+/// Difference between the sequence numbers of the text and of the capture in each direction: 0, or
+/// a constant if the text never shows tcpdump's base number (`None` before the first number).
 #[derive(Default)]
 struct Offsets(HashMap<(End, End), Option<u32>>);
 
 impl Offsets {
-    /// Notes which directions' numbers the text cannot tell, as tcpdump chooses what it counts
-    /// from.
+    /// Records the directions whose absolute sequence numbers the text cannot show, by the rules
+    /// that tcpdump uses for its base number.
     fn observe(&mut self, real: &Segment, absolute: bool, seq_shown: bool) {
         let key = (real.src, real.dst);
         let first = !self.0.contains_key(&key);
@@ -230,14 +229,13 @@ struct Totals {
 struct TextClock {
     kind: Clock,
     /// The first segment's time in the capture and in the text: the clock of a text without dates
-    /// starts anywhere.
+    /// has an arbitrary start.
     first: Option<(i64, i64)>,
-    /// The smallest step that the text shows.
+    /// The resolution of the text's times.
     tick: i64,
-    /// Each step of -ttt is cut to a tick.
+    /// Every step of -ttt is rounded down to a tick.
     has_steps: bool,
-    /// Clocks that jump by days, or whose fractions are of more than a second, cannot be told from
-    /// times of day.
+    /// Clocks that jump by days, or with fractions above one second, look like times of day.
     is_odd: bool,
 }
 
@@ -247,7 +245,7 @@ impl TextClock {
         let name = file.file_name().unwrap().to_str().unwrap();
         let is_odd = name.starts_with("timestamp_invalid")
             || has("-ttttt") && (name.starts_with("kday") || name.starts_with("babel_update"));
-        // Of few times nothing may tell what they count from: then that is said, and none is given.
+        // If a text with few times does not show their base, that is reported and no time is given.
         let unclear = summary.problems.iter().any(|problem| problem.slug == "unclear-times");
         assert!(!unclear || summary.clock == Clock::None && summary.packets < 6);
         let tick = if has("--nano") { 1 } else { 1_000 };
@@ -260,17 +258,17 @@ impl TextClock {
             (Clock::Relative, Some((real, text))) => expected.time - real + text,
             _ => 0,
         };
-        // The sum of steps may be off by one for each packet.
+        // The sum of steps may be off by one tick per packet.
         let slack = if self.has_steps { self.tick * frame as i64 } else { self.tick };
-        // A clock that jumps by more than half a day is not to be seen in times of the day.
+        // Times of day do not show that a clock jumps by more than half a day.
         let days = if self.kind == Clock::Relative { 86_400_000_000_000 } else { i64::MAX };
         let off = (got - time).rem_euclid(days);
         (!self.is_odd && off.min(days - off) > slack).then(|| format!("frame {frame}: time {got} for {time}"))
     }
 }
 
-/// Compares the text that tcpdump printed of `file` under `options` with the file; gives the
-/// differences in words.
+/// Compares tcpdump's text of `file` under `options` with the file. Returns the differences as
+/// text.
 fn compare(
     file: &Path,
     text: &[u8],
@@ -293,7 +291,7 @@ fn compare(
         let expected = &real[&frame];
         totals.segments += 1;
         let Some(got) = sink.segments.get(&frame) else {
-            // tcpdump prints no header of an offloaded segment whose IP length is 0, before 4.99.6.
+            // tcpdump before 4.99.6 prints no header of an offloaded segment whose IP length is 0.
             if expected.len > 1_460 && summary.problems.iter().any(|problem| problem.slug == "cut-header") {
                 continue;
             }
@@ -348,7 +346,7 @@ fn text_agrees_with_its_capture() {
         &["-nn", "-S"],
         &["-n", "-ttt"],
         &["-n", "-vv", "-e"],
-        // Not of the large captures from here on.
+        // Not for the large captures from here on.
         &["-n", "-t", "-#"],
         &["-n", "-tt"],
         &["-n", "-tttt"],
@@ -394,8 +392,8 @@ fn text_agrees_with_its_capture() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// The texts that tcpdump's own tests expect, of its newest version, with the options that their
-/// list gives.
+/// The expected outputs of tcpdump's own tests, of its newest version, with the options in their
+/// list.
 #[test]
 fn stored_texts_agree_with_their_captures() {
     let Some(root) = captures_and_tcpdump() else { return };
@@ -407,7 +405,7 @@ fn stored_texts_agree_with_their_captures() {
         let (Some(pcap), Some(out)) = (words.next(), words.next()) else { continue };
         let options: Vec<_> = ["-#", "-tttt"].into_iter().chain(words).collect();
         let (pcap, out) = (root.join("odd/tcpdump").join(pcap), root.join("text/tcpdump").join(out));
-        // A filter, a count or sampling leaves packets out.
+        // A filter, a count or sampling omits packets.
         if !pcap.is_file()
             || !out.is_file()
             || options.iter().any(|option| !option.starts_with('-') || option.contains("sampling"))
@@ -425,7 +423,7 @@ fn stored_texts_agree_with_their_captures() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// Names of services and hosts, as they are printed without `-n`.
+/// Names of services and hosts, as printed without `-n`.
 #[test]
 fn named_ports_are_the_numbers() {
     let Some(root) = captures_and_tcpdump() else { return };
@@ -467,11 +465,11 @@ fn stored_texts_are_read_or_refused() {
     println!("{} texts\n{}", paths.len(), problems.join("\n"));
 }
 
-/// Three texts from articles, with what their authors say of them.
+/// Three texts from articles, with their authors' statements about them.
 #[test]
 fn articles_are_read_completely() {
     let Some(root) = whyslow_testing::captures() else { return };
-    // File, packets, of them TCP, and the bytes that each side had acknowledged.
+    // File, packets, TCP packets, and the bytes that each side acknowledged.
     let articles = [
         ("slow-start-512k-rtt7ms.txt", 58, 58, 147, 524_583),
         ("upload-1k-rtt200ms.txt", 12, 12, 1_745, 214),

@@ -1,8 +1,8 @@
-//! Every packet of a collection of real captures, as this crate reads it and as tshark does.
+//! Compares this crate and tshark on every packet of a collection of real captures.
 //!
-//! The captures are not part of the project: `WHYSLOW_CAPTURES` names the folder. Without it, or
-//! without tshark, the comparison says that it was skipped. Where the two differ on purpose,
-//! [`explained`] knows the mechanism.
+//! The captures are not part of the project: `WHYSLOW_CAPTURES` is their folder. Without it, or
+//! without tshark, the comparison is skipped with a message. [`explained`] lists the intended
+//! differences by their mechanism.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ fn sample(lines: &[String]) -> String {
     lines.iter().take(60).map(|line| format!("  {line}\n")).collect()
 }
 
-/// The files to compare, or none after saying why.
+/// The files to compare; prints the reason and returns `None` if there are none.
 #[track_caller]
 fn captures() -> Option<Vec<PathBuf>> {
     let root = whyslow_testing::captures().filter(|_| whyslow_testing::tools(&["tshark", "editcap", "mergecap"]))?;
@@ -62,14 +62,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// All files are brought into one form by editcap and merged, so that tshark has to start only
+/// Converts all files to one format with editcap and merges them, so that tshark has to start only
 /// once.
 fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
     let mut pieces = Vec::new();
     let mut packets = Vec::new();
     for (index, file) in captures.iter().enumerate() {
         let piece = scratch.join(format!("{index}.pcapng"));
-        // A torn or damaged file gives what could be read of it.
+        // A truncated or damaged file gives its readable part.
         let _ = Command::new("editcap").args(["-F", "pcapng"]).args([file, &piece]).stderr(Stdio::null()).status();
         let bytes = fs::read(&piece).unwrap_or_default();
         let read = records(&bytes);
@@ -117,7 +117,7 @@ fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
     outcome
 }
 
-/// The packet with a byte changed, and cut short, at places that depend on its own bytes: nothing
+/// Changes a byte of the packet, or truncates it, at positions that depend on its bytes: nothing
 /// may panic.
 fn survives_damage(packet: &Packet<'_>) {
     let mut state = packet.data.iter().fold(packet.frame, |sum, byte| sum.rotate_left(5) ^ u64::from(*byte)) | 1;
@@ -143,8 +143,8 @@ struct Record {
     data: Vec<u8>,
 }
 
-/// The packets of a pcapng file as editcap writes it on this machine: one byte order, enhanced
-/// packet blocks.
+/// The packets of a pcapng file as editcap writes it on this machine: one byte order, and only
+/// enhanced packet blocks.
 fn records(bytes: &[u8]) -> Vec<Record> {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let mut interfaces = Vec::new();
@@ -199,7 +199,7 @@ const FIELDS: [&str; 29] = [
     "_ws.expert.message",
 ];
 
-/// A packet as tshark sees it: every occurrence of each field, outermost first.
+/// tshark's view of a packet: all occurrences of each field, outermost first.
 struct Theirs(BTreeMap<&'static str, String>);
 
 impl Theirs {
@@ -217,7 +217,7 @@ impl Theirs {
     }
 
     /// The protocols outside the TCP header, if there is one that is not quoted by an ICMP error.
-    /// TCP may carry packets in its turn (OpenFlow does): the outermost one is meant.
+    /// TCP may carry packets itself (OpenFlow does): then the outermost TCP header counts.
     fn outside_tcp(&self) -> Option<Vec<&str>> {
         let protocols: Vec<&str> = self.field("frame.protocols").split(':').collect();
         let tcp = protocols.iter().position(|name| *name == "tcp")?;
@@ -225,7 +225,7 @@ impl Theirs {
         (!outside.iter().any(|name| name.starts_with("icmp"))).then(|| outside.to_vec())
     }
 
-    /// Whether TCP is in IPv6, and which of the headers of that version it is in.
+    /// Whether TCP is in IPv6, and the index of its IP header among the headers of that version.
     fn ip_around_tcp(&self) -> (bool, usize) {
         let outside = self.outside_tcp().unwrap_or_default();
         let v6 = outside.iter().rfind(|name| **name == "ip" || **name == "ipv6") == Some(&"ipv6");
@@ -256,7 +256,7 @@ fn tshark(file: &Path) -> Vec<Theirs> {
         .collect()
 }
 
-/// What is not alike, as `field ours/theirs`.
+/// The differences, as `field ours/theirs`.
 fn differences(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs) -> Vec<String> {
     let segment = match (ours, theirs.outside_tcp()) {
         (Err(_), None) => return Vec::new(),
@@ -271,7 +271,7 @@ fn differences(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs) -> Vec<String>
     differences.0
 }
 
-/// What is not alike, as `field ours/theirs`.
+/// The differences, as `field ours/theirs`.
 struct Differences(Vec<String>);
 
 impl Differences {
@@ -317,9 +317,9 @@ impl Differences {
         self.check("len", segment.payload_len, theirs.first("tcp.len"));
         match (segment.checksum, theirs.first("tcp.checksum.status")) {
             (Checksum::Good, "1") | (Checksum::Bad(_), "0") | (Checksum::Unknown, "" | "2" | "3") => {}
-            // tshark has no word of its own for a sum that was left to the card.
+            // tshark has no value for a checksum that was left to the network card.
             (Checksum::Partial, "0" | "2" | "3") => {}
-            // tshark was not asked for the sum of the IP header, without which it says nothing of
+            // tshark was not asked to verify the IP header's checksum; then it does not report
             // TCP's.
             (Checksum::BadHeader(_), "" | "0" | "2" | "3") => {}
             (ours, theirs) => self.check("checksum", format!("{ours:?}"), theirs),
@@ -346,7 +346,7 @@ impl Differences {
     }
 }
 
-/// A number that tshark may show in hexadecimal.
+/// A number that may be in hexadecimal.
 fn number(text: &str) -> String {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).map_or_else(|_| text.to_owned(), |value| value.to_string()),
@@ -363,7 +363,7 @@ fn ip_headers_outside(theirs: &Theirs) -> usize {
     outside.iter().filter(|name| **name == "ip" || **name == "ipv6").count().saturating_sub(1)
 }
 
-/// Why the two differ, where that is known and meant: each by its mechanism.
+/// Why the two differ, for known and intended differences: each by its mechanism.
 fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[String]) -> Option<&'static str> {
     let outside = theirs.outside_tcp().unwrap_or_default();
     let only = |field: &str| differences.iter().all(|difference| difference.starts_with(field));

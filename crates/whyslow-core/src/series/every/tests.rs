@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-//! Points that are given early, in addition to those that wait to the end.
+//! Points emitted early, in addition to those that wait until the end.
 
 use super::*;
 use crate::capture::Reader;
 use std::collections::BTreeMap;
 
-/// The points given for each connection, with this many waiting segments, and the verdicts that
-/// came late.
+/// The points emitted for each connection when up to `waiting` segments wait, and the number of
+/// late verdicts.
 fn given(capture: &[u8], waiting: usize) -> (BTreeMap<u64, Vec<TracedPoints>>, u64) {
     let mut all: BTreeMap<u64, Vec<TracedPoints>> = BTreeMap::new();
     let mut give = |id, points| all.entry(id).or_default().push(points);
@@ -52,7 +52,7 @@ fn a_verdict_that_comes_too_late_is_counted() {
     let (soon, late) = given(capture, 1);
     assert!(late > 0);
     assert!(whole.iter().any(|(id, pieces)| points(pieces) != points(&soon[id])));
-    // A round trip has fewer segments than these.
+    // A round trip has fewer segments than this.
     let (enough, late) = given(capture, 400);
     assert_eq!(late, 0);
     assert!(whole.iter().all(|(id, pieces)| points(pieces) == points(&enough[id])));

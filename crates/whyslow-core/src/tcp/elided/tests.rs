@@ -7,13 +7,13 @@ fn ms(ms: i64) -> Nanos {
     Nanos::from_millis(ms)
 }
 
-/// The instant so many milliseconds after that from which times are counted.
+/// The time `milliseconds` after the base time.
 fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
 }
 
-/// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind
-/// the last one.
+/// One round every 100 ms from 1 s on, each followed by a pause; the last ACK is 100 ms after the
+/// last round.
 fn transfer(rounds: i64) -> TransferFacts {
     let at = |round: i64| at_ms(1_000 + 100 * round);
     let round = |n: i64| RoundFacts {
@@ -52,14 +52,14 @@ fn known_part(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
 
 #[test]
 fn the_longest_run_of_whole_rounds_is_told() {
-    // The round behind a stretch hangs on what was left out.
+    // The round after a gap depends on the omitted packets.
     assert_eq!(known_part(1_010, 1_050), (Some((1_200, 1_500)), 3));
     assert_eq!(known_part(1_210, 1_300), (Some((1_000, 1_200)), 2));
     assert_eq!(known_part(1_110, 1_150), (Some((1_300, 1_500)), 2));
     assert_eq!(known_part(1_410, 1_500), (Some((1_000, 1_400)), 4));
     assert_eq!(known_part(1_010, 1_500), (Some((1_000, 1_000)), 0));
-    // A stretch from a round's first segment on is in that round, and one up to it in the round
-    // before.
+    // A gap that begins with a round's first segment is in that round, and one that ends with it is
+    // in the round before.
     assert_eq!(known_part(1_200, 1_250), (Some((1_000, 1_200)), 2));
     assert_eq!(known_part(1_250, 1_400), (Some((1_000, 1_200)), 2));
 }
@@ -69,7 +69,7 @@ fn what_is_left_is_of_that_run() {
     let first = elided(1_250, 1_300);
     assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, at_ms(1_410)));
     assert!(!first.is_start_unknown());
-    // The whole is what it was.
+    // The totals do not change.
     assert_eq!((first.bytes(), first.duration(), first.out_of_order), (5_000, ms(500), 0));
     let last = elided(1_010, 1_050);
     assert_eq!((last.gaps.len(), last.max_in_flight, last.last_send), (2, 5_000, at_ms(1_410)));
@@ -95,7 +95,7 @@ fn what_lies_beside_it_changes_nothing() {
     for (from, until) in [(500, 900), (500, 1_000), (1_500, 1_600), (1_500, 1_500)] {
         assert_eq!(known_part(from, until), (None, 5), "{from} to {until}");
     }
-    // Packets with one and the same time.
+    // Packets with the same time.
     assert_eq!(known_part(1_000, 1_000), (Some((1_200, 1_500)), 3));
     assert_eq!(known_part(500, 1_700), (Some((1_000, 1_000)), 0));
 }

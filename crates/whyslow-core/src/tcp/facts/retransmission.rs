@@ -1,4 +1,4 @@
-//! Segments that were retransmitted: how many of each kind, and the first of them.
+//! Retransmitted segments: the number of each kind, and a list of the first ones.
 
 use crate::types::{Frame, RetransmissionKind};
 use crate::units::Time;
@@ -6,20 +6,20 @@ use crate::units::Time;
 /// Retransmitted segments by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retransmitted {
-    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
+    /// After duplicate ACKs or SACKs, or after an ICMP error in shorter segments.
     pub fast: u64,
     /// After the retransmission timer.
     pub timeout: u64,
     /// Tail loss probes (RFC 8985 section 7).
     pub tail_probe: u64,
-    /// The first copy had arrived (D-SACK, or Eifel's timestamps). Counted in no other kind.
+    /// The first copy had arrived (D-SACK, or Eifel's timestamps). Not counted in another kind.
     pub spurious: u64,
-    /// Of all the above, those whose first copy was lost before the capture point.
+    /// Those of all kinds whose first copy was lost before the capture point.
     pub unseen_original: u64,
 }
 
 impl Retransmitted {
-    /// Adds those of more segments.
+    /// Adds the counts of more segments.
     pub(crate) fn add(&mut self, more: &Self) {
         self.fast += more.fast;
         self.timeout += more.timeout;
@@ -32,16 +32,16 @@ impl Retransmitted {
 /// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
-    /// The frame of the later copy.
+    /// Frame of the later copy.
     pub frame: Frame,
-    /// When it passed the capture point.
+    /// Its capture time.
     pub time: Time,
-    /// Its first byte, relative to the SYN.
+    /// Relative sequence number of its first byte.
     pub seq: u64,
-    /// Payload bytes; none of a FIN alone.
+    /// Payload bytes; 0 for a FIN without payload.
     pub bytes: u64,
-    /// Why it was sent.
+    /// Why it was retransmitted.
     pub kind: RetransmissionKind,
-    /// The first copy was lost before the capture point.
+    /// Whether the first copy was lost before the capture point.
     pub unseen_original: bool,
 }

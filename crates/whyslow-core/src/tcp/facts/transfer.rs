@@ -1,5 +1,4 @@
-//! One bulk of payload: its rounds, its pauses, what was lost of it, and the exchange that it is
-//! part of.
+//! A bulk of payload: its rounds, pauses and losses, and its exchange.
 
 use super::Retransmitted;
 use crate::types::Frame;
@@ -8,130 +7,133 @@ use crate::units::{Nanos, SeqNumber, Time};
 /// One contiguous bulk of payload.
 #[derive(Clone, Debug, Default)]
 pub struct TransferFacts {
-    /// Sequence space, relative to the SYN (as Wireshark's relative numbers).
+    /// Relative sequence numbers of its begin and end (as in Wireshark).
     pub seq: (u64, u64),
-    /// First byte sent.
+    /// Time of the first byte.
     pub start: Time,
-    /// ACK of the last byte, as it reached the sender; the last segment where no ACK was seen.
+    /// Time when the ACK of the last byte reached the sender; without an ACK, time of the last
+    /// segment.
     pub end: Time,
-    /// Last segment that carried its bytes.
+    /// Time of the last segment with its bytes.
     pub last_send: Time,
-    /// Of a text with packets left out: from where to where rounds and pauses are known; none where
-    /// they all are.
+    /// For a text with omitted packets: the time range in which rounds and pauses are known; `None`
+    /// if all are known.
     pub known_span: Option<(Time, Time)>,
     /// Whether its last byte was acknowledged in the capture.
     pub acknowledged: bool,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// Credit that a program of this side grants in mid-stream, what a server of TLS 1.3 sends
-    /// unasked, or a farewell: it is no message, and told nowhere.
+    /// The transfer is not a message and not reported: flow-control credit in mid-stream, session
+    /// tickets of a TLS 1.3 server, or a closing message.
     pub is_housekeeping: bool,
-    /// The other side's payload that it answers.
+    /// The other side's message that it answers.
     pub answered: Option<PeerMessage>,
-    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and
-    /// that never came to the capture point, by its IP numbers; 0 where they do not tell.
+    /// Packets that the sender sent during a long silence before the transfer (at least a
+    /// retransmission timeout) and that did not reach the capture point, by IP IDs; 0 if these do
+    /// not show it.
     pub missing_before: u32,
-    /// Rounds, in order; far ones merged in pairs when there are very many.
+    /// Rounds, in order; merged in pairs if there are very many.
     pub rounds: Vec<RoundFacts>,
-    /// How many rounds there were before any merging.
+    /// Number of rounds before merging.
     pub rounds_total: u64,
     /// Pauses longer than `gap_floor`, in order.
     pub gaps: Vec<Gap>,
-    /// Pauses up to this long are counted in their rounds only.
+    /// Pauses up to this length are only counted in their rounds.
     pub gap_floor: Nanos,
-    /// Segments retransmitted during it.
+    /// Retransmissions during the transfer.
     pub retransmitted: Retransmitted,
-    /// Bytes in those of them that were needed.
+    /// Bytes of the necessary retransmissions.
     pub retransmitted_bytes: u64,
-    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that
-    /// closed by itself.
+    /// Spurious retransmissions that were sent after SACKs: the receiver had reported a hole that
+    /// closed without them.
     pub spurious_fast: u64,
-    /// Copies were sent when all of it had been sent, and the receiver had all that they carried.
+    /// Whether segments were retransmitted after all new data, although the receiver had
+    /// everything.
     pub tail_is_spurious: bool,
-    /// What had to be retransmitted: the first ones, in the order in which they were.
+    /// Lost segments: the first ones, in the order of retransmission.
     pub losses: Vec<Loss>,
-    /// Fast recoveries (RFC 6582) that came to their end.
+    /// Completed fast recoveries (RFC 6582).
     pub recoveries: Recoveries,
-    /// Copies that answered duplicate ACKs and had to be sent once more.
+    /// Retransmissions after duplicate ACKs that had to be repeated.
     pub lost_retransmits: LostRetransmits,
-    /// Segments as large as any that the timer retransmitted while none that large had ever been
+    /// Timeouts of segments with the largest size, while no segment of this size had been
     /// acknowledged.
     pub stuck_large: u64,
-    /// Payload of the largest segment among those, bytes.
+    /// Largest payload of these segments, bytes.
     pub stuck_size: u64,
-    /// The first frames retransmitted.
+    /// Frames of the first retransmissions.
     pub retransmitted_frames: Vec<Frame>,
-    /// Segments that carried its payload.
+    /// Segments with its payload.
     pub segments: u64,
-    /// Late by reordering.
+    /// Segments that were reordered.
     pub out_of_order: u64,
     /// See [`DirectionFacts::healed_holes`](super::DirectionFacts::healed_holes).
     pub healed_holes: u64,
-    /// Bytes never captured, though acknowledged or followed by later ones.
+    /// Bytes that were not captured, although acknowledged or followed by later ones.
     pub unseen: u64,
-    /// How often a small payload of the other side resumed it.
+    /// Number of times that a small payload of the other side resumed the transfer.
     pub peer_resumes: u64,
-    /// Time in silences inside this message. That the parts around them are one message is inferred
-    /// from their lengths.
+    /// Total silence inside this message, if only lengths suggest that the parts around them are
+    /// one message.
     pub inferred_stalls: Nanos,
-    /// The least time from the capture point to its sender and back that was known when it began.
+    /// Lowest round trip from the capture point to its sender that was known at its begin.
     pub loop_at_start: Nanos,
-    /// That was far from the truth: which ACKs the sender had, and how long round trips were, is in
-    /// doubt.
+    /// That value was far too low: it is uncertain which ACKs the sender had, and how long the
+    /// round trips were.
     pub begun_blind: bool,
-    /// ACKs that echoed congestion (ECE).
+    /// ACKs with an ECN echo (ECE).
     pub ecn_echoes: u64,
-    /// The first of them: when it reached the sender, and its frame.
+    /// The first of them: the time when it reached the sender, and its frame.
     pub first_echo: Option<(Time, Frame)>,
-    /// Segments by which the sender said that it had reduced its window (CWR), …
+    /// Segments in which the sender signalled a reduced window (CWR), …
     pub reductions: u64,
     /// … and segments that passed the capture point with a congestion mark (CE).
     pub marked: u64,
-    /// Time between ACKs that offered less than half of the largest window so far: the rest of the
-    /// receiver's buffer held what its program had not read.
+    /// Time between ACKs that offered less than half of the largest window so far: the receiving
+    /// application had not read the rest of the buffer.
     pub window_low: Nanos,
     /// Most bytes in flight.
     pub max_in_flight: u64,
     /// Rates at which its segments passed the capture point.
     pub sent_rate: RateSpread,
-    /// Rates at which it was acknowledged.
+    /// Rates at which ACKs covered it.
     pub acked_rate: RateSpread,
-    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes
-    /// since its first point. At most 511 points, at equal distances in bytes.
+    /// The delivery curve: times by the sender's clock, and the delivered bytes since the first
+    /// point. At most 511 points, at equal distances in bytes.
     pub delivered: Vec<(Time, u64)>,
 }
 
 /// Fast recoveries of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recoveries {
-    /// How many came to their end.
+    /// Number of completed ones.
     pub count: u64,
-    /// How long they took together.
+    /// Their total duration.
     pub took: Nanos,
 }
 
-/// Copies of lost segments that were lost too.
+/// Retransmissions that were lost too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostRetransmits {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// What the waits for the next copies took.
+    /// Total wait for the next copies.
     pub waited: Nanos,
-    /// The first frames of these.
+    /// Frames of the first ones.
     pub frames: Vec<Frame>,
 }
 
 impl TransferFacts {
-    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers
-    /// that no more comes. `origin`: the number before its side's first byte.
+    /// Marks the transfer as flow-control credit if it lies within `granted`, or as a closing
+    /// message. `origin`: the sequence number before its side's first byte.
     pub(in crate::tcp) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
         self.is_housekeeping |= self.answered.is_some_and(|asked| asked.is_farewell)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
-    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the
-    /// recorder's.
+    /// Adds the counters of the bytes that follow. The recorder merges rounds, pauses, rates and
+    /// the curve.
     pub(in crate::tcp) fn absorb(&mut self, more: Self) {
         self.seq.1 = more.seq.1;
         self.end = self.end.max(more.end);
@@ -164,8 +166,8 @@ impl TransferFacts {
         self.max_in_flight = self.max_in_flight.max(more.max_in_flight);
     }
 
-    /// The first copy of its first bytes never came to the capture point: it had begun before it
-    /// seems to.
+    /// Whether the first copy of its first bytes did not reach the capture point, so that it began
+    /// earlier than captured.
     pub fn begins_lost(&self) -> bool {
         self.losses.iter().any(|loss| loss.unseen && loss.seq <= self.seq.0)
     }
@@ -175,24 +177,24 @@ impl TransferFacts {
         self.seq.1.saturating_sub(self.seq.0)
     }
 
-    /// When the last new bytes were sent, if all that was sent behind them was copies of what had
-    /// arrived: these were waited for by nobody.
+    /// Time of the last new bytes, if everything sent after them was spurious retransmissions. No
+    /// side waited for these.
     pub fn spurious_tail_start(&self) -> Option<Time> {
         let first = self.gaps.partition_point(|gap| gap.snd_max < self.seq.1);
         self.gaps.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
     }
 
-    /// Its first rounds are not known.
+    /// Whether its first rounds are unknown.
     pub fn is_start_unknown(&self) -> bool {
         self.known_span.is_some_and(|(from, _)| from > self.start)
     }
 
-    /// For how long its rounds and pauses are known.
+    /// Length of the time range in which its rounds and pauses are known.
     pub fn known_for(&self) -> Nanos {
         self.known_span.map_or(self.duration(), |(from, until)| (until - from).or_zero())
     }
 
-    /// Index of the round in which the byte before sequence number `seq` was first sent.
+    /// Index of the round in which the byte before `seq` was first sent.
     pub fn round_of(&self, seq: u64) -> Option<usize> {
         if self.is_start_unknown() {
             return None;
@@ -204,92 +206,93 @@ impl TransferFacts {
         })
     }
 
-    /// Index of the first round in which something was retransmitted; behind the last where nothing
-    /// was.
+    /// Index of the first round with a retransmission; the number of rounds if there is none.
     pub fn first_retransmit_round(&self) -> usize {
         self.rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(self.rounds.len())
     }
 
-    /// From the message that it answers, or else from its first byte, to its end.
+    /// Time from the message that it answers, or from its first byte, to its end.
     pub fn waited(&self) -> Nanos {
         (self.end - self.answered.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
     }
 
-    /// From its first byte to the ACK of its last.
+    /// Time from its first byte to the ACK of its last.
     pub fn duration(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
 }
 
-/// A request and its answer, or a push. The transfers are told by their places in
-/// [`DirectionFacts::transfers`](super::DirectionFacts::transfers); times are the client's, as what
-/// it sends passes the capture point.
+/// A request and its response, or a push. Transfers are given as indices in
+/// [`DirectionFacts::transfers`](super::DirectionFacts::transfers). Times are the client's: packets
+/// that it sends have their capture times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeFacts {
-    /// The client's transfer; none where the server spoke unasked, or the request was part of an
-    /// earlier one.
+    /// The client's transfer; `None` if the server sent unrequested data, or if the request was
+    /// part of an earlier transfer.
     pub request: Option<usize>,
-    /// The server's transfer; none where there is none (yet).
+    /// The server's transfer; `None` if there is none so far.
     pub answer: Option<usize>,
-    /// The first byte of the request, or else of the push.
+    /// Time of the first byte of the request, or of the push.
     pub start: Time,
-    /// When the client had all of the answer; without one, when its request was acknowledged.
+    /// Time when the client had the complete response; without one, when its request was
+    /// acknowledged.
     pub end: Time,
-    /// What the client took before the request, since the exchange before it or the handshake; none
-    /// where that is not known.
+    /// Client time before the request, since the previous exchange or the handshake; `None` if
+    /// unknown.
     pub before: Option<Nanos>,
-    /// What the server took between request and answer, beside the path; none without both, or
-    /// where the path is not known.
+    /// Server time between request and response, without the network; `None` without both, or if
+    /// the round trip is unknown.
     pub server: Option<Nanos>,
 }
 
 impl ExchangeFacts {
-    /// For how long its user waited.
+    /// How long the user waited.
     pub fn wait(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
 }
 
-/// A message of the other side's that was answered, as it passed the capture point.
+/// The other side's message that a transfer answers, with capture times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerMessage {
-    /// Its first segment.
+    /// Time of its first segment.
     pub first: Time,
-    /// Its last.
+    /// Time of its last segment.
     pub last: Time,
     /// Payload bytes.
     pub bytes: u64,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// It said that no more comes.
+    /// Whether it announced that no more data follows.
     pub is_farewell: bool,
 }
 
 /// A segment, or a copy of one, that had to be retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// When it passed; where it never came, the segment before it.
+    /// Its capture time; if it was not captured, that of the segment before it.
     pub time: Time,
-    /// The same; where it never came, when the segment behind it passed.
+    /// Its capture time; if it was not captured, that of the segment after it.
     pub until: Time,
-    /// Its place in the sequence space.
+    /// Its relative sequence number.
     pub seq: u64,
     /// Payload bytes.
     pub bytes: u64,
-    /// Payload bytes that had passed before it, copies included.
+    /// Payload bytes captured before it, retransmissions included.
     pub passed_before: u64,
-    /// It never came to the capture point.
+    /// Whether it did not reach the capture point.
     pub unseen: bool,
-    /// It had arrived, as the receiver said later.
+    /// Whether it had arrived, as the receiver reported later.
     pub spurious: bool,
 }
 
-/// One packet-timed round (or several, merged).
+/// A round that begins when the ACK of the first segment of the previous one arrives (or several
+/// such rounds, merged).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundFacts {
-    /// First segment.
+    /// Time of the first segment.
     pub start: Time,
-    /// Last segment.
+    /// Time of the last segment.
     pub last_send: Time,
     /// First frame.
     pub first_frame: Frame,
@@ -297,49 +300,48 @@ pub struct RoundFacts {
     pub last_frame: Frame,
     /// New bytes.
     pub bytes: u64,
-    /// Most in flight.
+    /// Most bytes in flight.
     pub in_flight: u64,
-    /// Largest window.
+    /// Largest receive window.
     pub window: Option<u64>,
-    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than
-    /// the ACK clock, …
+    /// Short pauses (up to the transfer's `gap_floor`), by the reason why the sender waited: only
+    /// for ACKs, …
     pub flowing: Nanos,
-    /// … a full receive window, …
+    /// … for a larger receive window, …
     pub window_full: Nanos,
-    /// … loss recovery.
+    /// … or in loss recovery.
     pub recovering: Nanos,
     /// Segments retransmitted in it.
     pub retransmitted: u32,
-    /// Least round-trip time measured in it.
+    /// Lowest round-trip time measured in it.
     pub rtt: Option<Nanos>,
-    /// By how much the ACK in it that came soonest was later than the soonest of all.
+    /// Delay of its least delayed ACK, compared with the least delayed of all.
     pub ack_late: Option<Nanos>,
-    /// Round trips of what arrived while segments before it were missing, by SACKs: how many, and
-    /// all of them together.
+    /// Round trips measured by SACKs of segments that arrived after a hole: number, and sum.
     pub sacked: (u32, Nanos),
-    /// How many rounds were merged in this one.
+    /// Number of merged rounds.
     pub merged: u32,
 }
 
-/// How alike the rates over successive equal amounts of bytes are, bits per second.
+/// Distribution of the rates over successive equal amounts of bytes, bits per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSpread {
-    /// A tenth of them lie below.
+    /// 10th percentile.
     pub p10: f64,
     /// Median.
     pub p50: f64,
-    /// A tenth of them lie above.
+    /// 90th percentile.
     pub p90: f64,
-    /// How many there are.
+    /// Number of rates.
     pub bins: u64,
 }
 
 /// What ended a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// An ACK, and the right edge had been reached (A1).
+    /// An ACK; the sender had reached the right edge of the window (A1).
     WindowAck,
-    /// An ACK, and the right edge had not been reached (A2).
+    /// An ACK; the sender had not reached the right edge of the window (A2).
     Ack,
     /// A window update (W).
     WindowUpdate,
@@ -347,13 +349,13 @@ pub enum Release {
     Peer,
     /// A retransmission timer or tail loss probe (T).
     Timer,
-    /// Nothing that was seen (N).
+    /// No captured event (N).
     Nothing,
 }
 
 impl Gap {
-    /// How late the releasing ACK was, if it was for all that was in flight: only then can a
-    /// receiver have held it back in the hope of more (RFC 1122 section 4.2.3.2).
+    /// Delay of the releasing ACK, if it covered all data in flight: only then the receiver may
+    /// have delayed it (RFC 1122 section 4.2.3.2).
     pub fn lone_ack_late(&self) -> Nanos {
         if self.last_ack { self.ack_late } else { Nanos::ZERO }
     }
@@ -362,71 +364,70 @@ impl Gap {
 /// A pause between two sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
-    /// The send before it.
+    /// Time of the send before it.
     pub start: Time,
-    /// The send that ended it.
+    /// Time of the send that ended it.
     pub end: Time,
     /// What ended it.
     pub release: Release,
-    /// The window was closed: from when on (it may have opened and closed again), and for how long
-    /// in all.
+    /// The window was closed: since when (it may have opened in between), and for how long in
+    /// total.
     pub closed: Option<(Time, Nanos)>,
-    /// In loss recovery.
+    /// Whether it was in loss recovery.
     pub recovering: bool,
-    /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
+    /// Delay of the releasing ACK over the lowest round trip (a delayed ACK, or a queue).
     pub ack_late: Nanos,
-    /// What had been sent before it, in the same space as the transfer's `seq`.
+    /// Highest sequence number sent before it, like the transfer's `seq`.
     pub snd_max: u64,
     /// Bytes in flight during it.
     pub in_flight: u64,
-    /// Least room to the right edge during it; none when the window is unknown.
+    /// Least distance to the window's right edge during it; `None` if the window is unknown.
     pub window_room: Option<u64>,
     /// Payload length of the segment before it.
     pub before_len: u64,
-    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number
-    /// of segments: the sender's buffer had run empty.
+    /// The send buffer had run empty: the segment before it was shorter than the MSS, or it had PSH
+    /// and was not a multiple of the MSS.
     pub app_limited: bool,
-    /// Payload of the other side came with what ended it, or shortly before.
+    /// Payload of the other side came with the releasing packet, or shortly before.
     pub with_peer_payload: bool,
-    /// When the last payload of the other side in it reached the sender, if any did.
+    /// Time when the last payload of the other side within the pause reached the sender, if any.
     pub peer_payload_at: Option<Time>,
-    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was
+    /// A tail loss probe ended it, or a timeout of the highest segment: the end of a burst was
     /// lost.
     pub tail: bool,
-    /// What ended it had been retransmitted before, for duplicate ACKs.
+    /// The segment that ended it had been retransmitted before, after duplicate ACKs.
     pub lost_retransmit: bool,
-    /// What ended it was no new data: the sender had it all along.
+    /// A retransmission ended it: the sender already had the data.
     pub is_retransmit: bool,
-    /// Nothing was in flight any more when it ended.
+    /// Nothing was in flight when it ended.
     pub idle: bool,
-    /// It ended with credit or housekeeping of the protocol, and no message of the transfer
-    /// followed.
+    /// It ended with flow-control credit or housekeeping, and no message of the transfer followed.
     pub ends_in_credit: bool,
-    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or
-    /// an answer.
+    /// Bytes of either side between the two sends were not captured: they may include other sends
+    /// or a response.
     pub unseen: bool,
-    /// Packets that the sender sent between the two and that never came to the capture point, by
-    /// its IP numbers, beside those that a hole in the sequence space shows; none where they do not
-    /// tell.
+    /// Packets that the sender sent between the two sends and that did not reach the capture point,
+    /// by IP IDs. Does not include those that a hole in the sequence numbers shows. `None` if
+    /// unknown.
     pub missing: Option<u32>,
-    /// The same while the connection had shown too few numbers to tell, until its end: 0 by then.
+    /// The same while too few IP IDs of the connection were known to rely on them; 0 at its end.
     pub unsettled_missing: u32,
-    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none
-    /// without them.
+    /// Time between the two sends by the sender's timestamps, plus at most a tick; `None` without
+    /// timestamps.
     pub sent_apart: Option<Nanos>,
-    /// The ACK that ended it left nothing outstanding.
+    /// The ACK that ended it acknowledged everything outstanding.
     pub last_ack: bool,
     /// Payload length of the segment that ended it.
     pub after_len: u64,
-    /// Frame before, frame after.
+    /// Frames of the two sends.
     pub frames: (Frame, Frame),
-    /// The ACK that ended it.
+    /// Frame of the ACK that ended it.
     pub ack_frame: Option<Frame>,
 }
 
 #[cfg(test)]
 impl Gap {
-    /// One of which nothing is known but its times, to be changed as a test needs it.
+    /// A pause with only times, to be changed as a test needs it.
     pub(crate) fn example(start: Time, end: Time) -> Self {
         Self {
             start,

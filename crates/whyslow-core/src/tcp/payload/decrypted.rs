@@ -1,4 +1,4 @@
-//! [`Decrypter`]: the payload of a connection whose secrets may be known, and the messages in it.
+//! [`Decrypter`]: decrypts the payload of a connection and parses its messages.
 
 use super::content::Content;
 use super::kind::PayloadKind;
@@ -9,13 +9,13 @@ use crate::tcp::segment::Seg;
 use crate::tls::{KeyRing, Sent, Session};
 use crate::types::{Decryption, Frame, Side, StreamBytes};
 
-/// Decrypts a connection, and reads the messages in it.
+/// Decrypts a connection and parses its messages.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Decrypter {
-    /// None of a QUIC connection, whose packets are opened before.
+    /// `None` for a QUIC connection, whose packets are decrypted earlier.
     session: Option<Session>,
     messages: Conversation,
-    /// Of the last segment with payload.
+    /// Frame of the last segment with payload.
     last: Frame,
 }
 
@@ -25,19 +25,19 @@ impl Decrypter {
         Box::new(Self { session, messages: Conversation::default(), last: Frame::default() })
     }
 
-    /// Of a QUIC connection. `client`: the side that opened it.
+    /// Creates one for a QUIC connection. `client`: the side that opened it.
     pub(in crate::tcp) fn of_quic(client: Side, is_http3: bool) -> Box<Self> {
         let messages = if is_http3 { Conversation::http3(client) } else { Conversation::unknown() };
         Box::new(Self { session: None, messages, last: Frame::default() })
     }
 
-    /// Takes bytes of streams of QUIC, which the next segment carries or which came before it.
+    /// Takes QUIC stream bytes of the next segment, or of earlier ones.
     pub(in crate::tcp) fn read_streams(&mut self, streams: &[StreamBytes]) {
         streams.iter().for_each(|piece| self.messages.read_stream(piece));
     }
 
-    /// Takes a segment's payload, which begins at `start`; returns what it shows of its part in the
-    /// conversation, if that is known.
+    /// Takes a segment's payload, which begins at `start`. Returns its role in the conversation, if
+    /// known.
     pub(super) fn read(&mut self, seg: &Seg, start: u64, payload: &[u8]) -> Option<PayloadKind> {
         self.last = seg.frame_ref.frame();
         let Some(session) = &mut self.session else {
@@ -56,18 +56,18 @@ impl Decrypter {
         self.messages.is_within(side)
     }
 
-    /// Gives up heads before these positions.
+    /// Drops heads before these positions.
     pub(in crate::tcp) fn forget(&mut self, before: [u64; 2]) {
         self.messages.forget(before);
     }
 
-    /// Adds what it found to what the encrypted payload shows.
+    /// Adds the results to those of the encrypted payload.
     pub(in crate::tcp) fn note(&mut self, content: &mut [Content; 2]) {
         self.messages.note(content);
     }
 
-    /// Finishes it: how far it went, if the connection is one of TLS, or of QUIC, and what the
-    /// messages showed. `of_quic`: what is known of a QUIC connection.
+    /// Completes the parsing. Returns how much was decrypted, if the connection is TLS or QUIC, and
+    /// the facts about its messages. `of_quic`: the facts of a QUIC connection.
     pub(in crate::tcp) fn finish(
         self,
         content: &[Content; 2],

@@ -1,15 +1,14 @@
-//! With which bytes something that is known here can begin.
+//! Possible first bytes of the known protocols.
 
 use super::{http, tls};
 
-/// Whether the payload of a segment begins with a byte with which anything that is known here can.
+/// Whether the payload of a segment begins with a possible first byte of a known protocol.
 #[inline]
 pub(in crate::tcp) fn may_open(payload: &[u8]) -> bool {
     payload.first().is_some_and(|&first| OPENINGS[usize::from(first)])
 }
 
-/// With which bytes anything that is known here can start, in the middle of a stream: most bytes
-/// are none.
+/// The possible first bytes of known protocols in the middle of a stream. Most byte values are not.
 static OPENINGS: [bool; 256] = {
     let mut openings = [false; 256];
     let mut first = 0u8;

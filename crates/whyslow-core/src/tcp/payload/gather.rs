@@ -1,28 +1,27 @@
-//! Bytes of a stream as they come, and those kept until they are enough to be read.
+//! Collects the bytes of a stream until there are enough to parse.
 
 use super::protocol::GATHER_MAX;
 
-/// In place of an awaited position: nothing is awaited before the next message.
+/// Value for an expected position: nothing is expected before the next message.
 pub(super) const NOWHERE: u64 = u64::MAX;
 
-/// Contiguous bytes, kept until they are enough to be read.
+/// Contiguous bytes, collected until there are enough to parse.
 #[derive(Clone, Debug)]
 pub(super) struct Gather {
-    /// Where they start.
+    /// Position of the first byte.
     pub start: u64,
-    /// Where they go on.
+    /// Position after the last byte.
     pub at: u64,
     pub bytes: Vec<u8>,
     pub kind: GatherKind,
 }
 
-/// What is being gathered.
+/// The kind of data that is collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GatherKind {
-    /// A TLS handshake message, without the headers of the records that carry it.
+    /// A TLS handshake message, without the record headers.
     Hello,
-    /// The start of something not yet recognised, or an HTTP head; and whether a message must start
-    /// here.
+    /// The start of unrecognised data or of an HTTP head; and whether a message must start here.
     Opening { message: bool },
 }
 
@@ -31,7 +30,7 @@ impl Gather {
         Box::new(Self { start, at: start, bytes: Vec::new(), kind: what })
     }
 
-    /// Takes as much of `bytes` as there is room for.
+    /// Takes as many of `bytes` as fit.
     pub fn push(&mut self, bytes: &[u8]) {
         let room = GATHER_MAX.saturating_sub(self.bytes.len());
         let taken = bytes.get(..room).unwrap_or(bytes);
@@ -48,13 +47,13 @@ impl Gather {
         self.kind == GatherKind::Opening { message: true }
     }
 
-    /// As if they had come in one segment.
+    /// The collected bytes as if they were one segment.
     pub fn piece(&self) -> Piece<'_> {
         Piece { start: self.start, end: self.at, bytes: &self.bytes }
     }
 }
 
-/// The payload of a segment: `bytes` from `start`, and perhaps more, not captured, up to `end`.
+/// The payload of a segment: `bytes` from `start`, and possibly more uncaptured bytes up to `end`.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     pub start: u64,
@@ -63,9 +62,9 @@ pub(super) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The captured bytes from position `at` on; none when that one is not among them.
+    /// The captured bytes from position `at` on; `None` if that position was not captured.
     pub fn from(&self, at: u64) -> Option<&'a [u8]> {
-        // Positions saturate: none may be reached where they no longer move on.
+        // Positions saturate: a saturated position must not match.
         if at == NOWHERE {
             return None;
         }

@@ -1,37 +1,36 @@
-//! [`Greeting`]: what a server of TLS 1.3 sends before it answers anything.
+//! [`Greeting`]: data that a TLS 1.3 server sends before its first response.
 //!
-//! As soon as the client has finished, a server sends session tickets (RFC 8446 section 4.6.1), and
-//! one of HTTP/2 its settings (RFC 9113 section 3.4), whatever it is asked for. Both are
-//! encrypted, and known by their lengths alone: records of one length each, which most servers
-//! send two of, and records that are too short for anything but control frames. The answer begins
-//! behind them.
+//! When the client has finished the handshake, a server sends session tickets (RFC 8446 section
+//! 4.6.1), and an HTTP/2 server its settings (RFC 9113 section 3.4), without a request. Both are
+//! encrypted, so only lengths show them: most servers send two tickets in records of equal length,
+//! and other records are too short for anything but control frames. The response begins after them.
 
 use super::tls;
 use std::ops::RangeInclusive;
 
-/// Body of a record with session tickets: the state of a session, encrypted, or its number.
+/// Body of a record with session tickets: an encrypted session state, or its ID.
 const TICKET_LENS: RangeInclusive<u16> = 100..=2_048;
 
-/// The records behind the handshake, as far as they may be no answer.
+/// The records after the handshake that may not be a response.
 #[derive(Clone, Debug)]
 pub(super) struct Greeting {
-    /// Length of the first ticket; 0: none yet.
+    /// Length of the first ticket; 0 if there is none yet.
     ticket_len: u16,
-    /// No record was too long, so that the next one may be part of it.
+    /// No record was too long, so the next one may be part of it.
     is_open: bool,
-    /// Whether there are tickets, and each has another of its length: a lone record may be an
-    /// answer's head.
+    /// Whether there are at least two tickets of each length: a single record may be the head of a
+    /// response.
     is_certain: bool,
-    /// Whether the version is TLS 1.3 for sure: in a session that TLS 1.2 resumes, the first record
-    /// behind the handshake is the answer's.
+    /// Whether the version is certainly TLS 1.3: in a resumed TLS 1.2 session, the first record
+    /// after the handshake belongs to the response.
     is_tls13: bool,
     start: u64,
     end: u64,
 }
 
 impl Greeting {
-    /// Begins with the first record behind the handshake; none if that is too long. `is_tls13`:
-    /// where the version is known.
+    /// Begins with the first record after the handshake; `None` if that is too long. `is_tls13`:
+    /// the version, if known.
     pub(super) fn begin(header: tls::Header, (start, end): (u64, u64), is_tls13: Option<bool>) -> Option<Self> {
         if is_tls13 == Some(false) || header.kind != tls::APPLICATION_DATA || header.len > *TICKET_LENS.end() {
             return None;
@@ -63,12 +62,12 @@ impl Greeting {
         self.is_open
     }
 
-    /// Whether it ends there, as far as it goes, and may be no answer.
+    /// Whether it may end there and may not be a response.
     pub(super) fn may_end_at(&self, at: u64) -> bool {
         self.is_open && self.end == at && (self.is_tls13 || self.is_certain)
     }
 
-    /// Where it lies, if it is certain that it is no answer, given that an answer comes behind it.
+    /// Its position if it is certainly not a response, given that a response follows.
     pub(super) fn certain(&self) -> Option<(u64, u64)> {
         self.is_certain.then_some((self.start, self.end))
     }
@@ -80,9 +79,9 @@ mod tests {
     use crate::tcp::payload::Stream;
     use crate::tcp::payload::tests::{content, record, server_hello};
 
-    /// The server's handshake, the client's turn, and these records of application data; whether
-    /// each may be the first of an answer, and where the certain greeting lies, from its beginning.
-    /// Without a version the hello is cut before it.
+    /// A server's handshake, the client's turn, and these records of application data. Returns
+    /// whether each may be the first of a response, and the position of the certain greeting
+    /// relative to its begin. Without a version, the hello is truncated before the version.
     fn behind_handshake(version: Option<u16>, lens: &[usize]) -> (Vec<bool>, Option<(u64, u64)>) {
         let mut stream = Stream::default();
         let hello = record(22, &server_hello(version));

@@ -1,26 +1,25 @@
-//! HTTP heads in few bytes: where each starts, where its message ends, and its label; and the first
-//! host that one of them names.
+//! Compact storage of HTTP heads: start, end of the message and label of each, and the first Host.
 
 use super::protocol::LIST_MAX;
 
-/// A list of heads. It allocates once for most connections.
+/// A list of heads. It allocates only once for most connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heads {
-    /// For each: 1 more than its start (0: this is the host), the length of its message (0: it is
-    /// not announced) and that of its text, as numbers of seven bits a byte (LEB128), and the text.
+    /// For each head: its start + 1 (0 marks the host), the length of its message (0 if unknown)
+    /// and of its text as LEB128 numbers, and the text.
     bytes: Vec<u8>,
     count: u16,
     named: bool,
 }
 
 impl Heads {
-    /// A head at `start`, the length of its message where it is announced, its label and the host
-    /// that it names, in UTF-8. Those beyond the first [`LIST_MAX`] are not listed.
+    /// Adds a head at `start`, with the length of its message if known, its label and the host in
+    /// UTF-8. Drops heads beyond the first [`LIST_MAX`].
     pub fn push(&mut self, start: u64, announced: Option<u64>, label: &[u8], host: Option<&[u8]>) {
         let host = host.filter(|_| !self.named);
         let listed = usize::from(self.count) < LIST_MAX;
         if self.bytes.is_empty() {
-            // Two numbers of up to two bytes, lengths of one, and that of a message of three.
+            // Two numbers of up to two bytes, text lengths of one, and a message length of three.
             self.bytes.reserve_exact(label.len() + host.map_or(6, |host| host.len() + 10));
         }
         if listed {
@@ -44,7 +43,7 @@ impl Heads {
         self.bytes.extend_from_slice(text);
     }
 
-    /// Gives up the heads before this position.
+    /// Drops the heads before this position.
     pub fn forget(&mut self, before: u64) {
         let UnpackedHeads { heads, announced, host } = self.unpack();
         *self = Self { named: self.named, ..Self::default() };
@@ -55,7 +54,7 @@ impl Heads {
         }
     }
 
-    /// What was pushed.
+    /// Returns the heads and the host.
     pub fn unpack(&self) -> UnpackedHeads {
         let (mut heads, mut announced, mut host) = (Vec::with_capacity(self.count.into()), Vec::new(), None);
         let mut rest = &self.bytes[..];
@@ -77,14 +76,14 @@ impl Heads {
     }
 }
 
-/// Heads as they were pushed.
+/// The unpacked heads.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UnpackedHeads {
     /// Start and label of each.
     pub heads: Vec<(u64, String)>,
-    /// Start and end of the messages whose length is announced.
+    /// Start and end of the messages with a known length.
     pub announced: Vec<(u64, u64)>,
-    /// The first host that one names.
+    /// The first Host.
     pub host: Option<String>,
 }
 
@@ -107,7 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // Making the heads takes nearly all of the time: a hundred kilobytes for each case.
+        // Creating the heads takes nearly all of the time: a hundred kilobytes for each case.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]

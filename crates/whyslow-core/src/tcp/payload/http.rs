@@ -1,4 +1,4 @@
-//! Heads of HTTP/1 messages (RFC 9112): the start line, and the three fields that matter here.
+//! Parses heads of HTTP/1 messages (RFC 9112): the start line and the relevant fields.
 
 use super::protocol::is_name;
 use crate::types::Product;
@@ -30,40 +30,40 @@ const METHODS: [&[u8]; 17] = [
 /// How a status line starts.
 const VERSION: &[u8] = b"HTTP/1.";
 
-/// What bytes are, taken as a head.
+/// Result of parsing bytes as a head.
 pub(super) enum Parsed<'a> {
-    /// Something else.
+    /// Not a head.
     No,
-    /// The bytes that follow decide.
+    /// More bytes are needed.
     More,
     /// A head.
     Head(Head<'a>),
 }
 
-/// A head, as it stands there if it can.
+/// A head; borrows its text if possible.
 pub(super) struct Head<'a> {
     /// `GET /path` or `200 OK`, in UTF-8.
     pub label: Cow<'a, [u8]>,
-    /// The Host field without the port, if it was captured to its end and can be printed.
+    /// The Host field without the port, if it was completely captured and is printable.
     pub host: Option<&'a [u8]>,
-    /// The product that a Server or User-Agent field names.
+    /// The product in a Server or User-Agent field.
     pub product: Option<Product>,
-    /// Where the next head of this direction starts, in bytes from the start of this one, if the
-    /// message's length tells.
+    /// Distance from the start of this head to the next one in this direction, bytes; `None` if the
+    /// message's length is unknown.
     pub next: Option<u64>,
-    /// How long the message is at most, if its length was captured: where the head was not captured
-    /// to its end, with [`MAX_HEAD_REST`] for that.
+    /// Largest possible length of the message, if its length was captured; includes
+    /// [`MAX_HEAD_REST`] if the head was not completely captured.
     pub announced: Option<u64>,
-    /// Its own bytes, as far as they were captured.
+    /// Captured bytes of the head.
     pub len: u64,
-    /// The body comes in chunks (RFC 9112 section 7.1).
+    /// The body has chunked encoding (RFC 9112 section 7.1).
     pub is_chunked: bool,
-    /// Its sender wants the connection closed behind the response (RFC 9112 section 9.3).
+    /// The sender asks to close the connection after the response (RFC 9112 section 9.3).
     pub wants_close: bool,
 }
 
-/// Bytes of a head that may be missing behind what was captured of it (nginx sends what it takes
-/// from a backend in 4 KiB at most, `proxy_buffer_size`).
+/// Most bytes of a head that may be missing after its captured part (nginx accepts at most 4 KiB
+/// from a backend by default, `proxy_buffer_size`).
 const MAX_HEAD_REST: u64 = 4_096;
 
 /// Whether a head can start with this byte.
@@ -86,16 +86,17 @@ pub(super) const fn may_begin(first: u8) -> bool {
     first == b'H'
 }
 
-/// Whether a method or a status line stands there whole, or its first bytes; none for other bytes.
+/// Whether the bytes begin with a complete method or status line (`true`) or with the start of one
+/// (`false`); `None` for other bytes.
 pub(super) fn begins(bytes: &[u8]) -> Option<bool> {
     let all = || METHODS.into_iter().chain([VERSION]);
     let is_prefix = || all().any(|known| known.starts_with(bytes));
     if all().any(|known| bytes.starts_with(known)) { Some(true) } else { is_prefix().then_some(false) }
 }
 
-/// Reads a head from its first byte on. Where no `message` is known to start, a request line must
-/// have been captured to its end. `more` is whether more bytes may follow those captured; without,
-/// what is there is read.
+/// Parses a head from its first byte. If `message` is false, a message may not start here, and a
+/// request line must be completely captured. `more`: more bytes may follow; otherwise parses what
+/// is available.
 pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
     if !bytes.first().is_some_and(|&first| may_open(first)) {
         return Parsed::No;
@@ -148,16 +149,16 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
     }
 }
 
-/// The fields that tell who is spoken to and how long the body is.
+/// The fields with the host and the length of the body.
 #[derive(Default)]
 struct Fields<'a> {
     host: Option<&'a [u8]>,
     product: Option<Product>,
     length: Option<u64>,
-    /// The body's length is told in another way, or not at all.
+    /// The body's length is given in another form, or not at all.
     length_unknown: bool,
     is_chunked: bool,
-    /// What the Connection field says of the connection, if anything.
+    /// Whether the Connection field asks to keep the connection open; `None` without one.
     keeps: Option<bool>,
 }
 
@@ -183,9 +184,9 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The head of `len` captured bytes that ends within a field, or before.
+    /// A truncated head of `len` captured bytes; the truncated line, if any, is in `rest`.
     fn cut_head(mut self, label: Cow<'a, [u8]>, rest: Option<&'a [u8]>, len: u64) -> Head<'a> {
-        // A name that ends in a port was captured to its end even if the line was not.
+        // A name followed by a port was completely captured even if the line was not.
         if let Some((name, value)) = rest.and_then(split_field)
             && name.eq_ignore_ascii_case(b"host")
             && without_port(value).len() < value.len()
@@ -194,7 +195,7 @@ impl<'a> Fields<'a> {
         }
         let length = self.length.filter(|_| !self.length_unknown);
         let announced = length.and_then(|length| length.checked_add(len + MAX_HEAD_REST));
-        // The field may be in what was not captured.
+        // The field may be in the uncaptured part.
         let wants_close = self.keeps == Some(false);
         let Self { host, product, is_chunked, .. } = self;
         Head { label, host, product, next: None, announced, len, is_chunked, wants_close }
@@ -207,13 +208,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// HTTP/1.0 closes unless it says otherwise.
+    /// HTTP/1.0 closes by default.
     fn wants_close(&self, line: &[u8]) -> bool {
         !self.keeps.unwrap_or(!line.ends_with(b" HTTP/1.0"))
     }
 
-    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has
-    /// none whatever it says, is not told from others: the turn that follows puts it right.
+    /// Length of the body (RFC 9112 section 6.3), if known. The response to HEAD has no body
+    /// despite its fields; it is not recognised here, and the next turn corrects that.
     fn body(&self, line: &[u8], method: Option<&[u8]>) -> Option<u64> {
         let code = if method.is_none() { line.get(9..12) } else { None };
         match code {
@@ -225,7 +226,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The label of a request line; none when it is no such line.
+/// The label of a request line; `None` for other lines.
 fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) -> Option<Cow<'a, [u8]>> {
     let rest = line.get(method.len()..)?;
     let (target, cut) = if whole {
@@ -237,7 +238,7 @@ fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) 
     } else {
         let target = rest.split(|&byte| byte == b' ').next()?;
         let plausible = match method {
-            // A host and its port (RFC 9110 section 9.3.6); NATS has a command of this name.
+            // A host and its port (RFC 9110 section 9.3.6); NATS has a command with this name.
             b"CONNECT " => target.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(byte)),
             _ => matches!(target, [b'/' | b'*', ..]) || target.starts_with(b"http"),
         };
@@ -252,7 +253,7 @@ fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) 
     printable(line.get(..method.len() + target.len())?, method.len(), cut)
 }
 
-/// The label of a status line; none when it is no such line.
+/// The label of a status line; `None` for other lines.
 fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
     let (status, (code, reason)) = match line.get(VERSION.len()..)? {
         [b'0'..=b'9', b' ', status @ ..] => (status, status.split_first_chunk::<3>()?),
@@ -267,9 +268,9 @@ fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A label of which so many bytes, a method or a code, can be printed: the others with all but
-/// printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
-/// here or before.
+/// A printable label. The first `lead` bytes (a method or a code) are printable; in the others,
+/// escapes everything but printable ASCII. Has at most [`LABEL_MAX`] characters; `…` marks that the
+/// label was truncated, here or before (`cut`).
 fn printable(label: &[u8], lead: usize, cut: bool) -> Option<Cow<'_, [u8]>> {
     let (lead, text) = label.split_at_checked(lead)?;
     if !cut && text.len() <= LABEL_MAX && text.iter().all(|&byte| is_printable(byte)) {
@@ -288,7 +289,7 @@ fn push_escaped(label: &mut String, bytes: &[u8], mut cut: bool) {
     let mut room = LABEL_MAX;
     for (at, &byte) in bytes.iter().enumerate() {
         let width = if is_printable(byte) { 1 } else { 4 };
-        // The last character's place is kept for the ellipsis, unless this is the last byte.
+        // Keeps room for the ellipsis, except at the last byte.
         let needed = width + usize::from(cut || at + 1 < bytes.len());
         if needed > room {
             cut = true;
@@ -306,14 +307,14 @@ fn push_escaped(label: &mut String, bytes: &[u8], mut cut: bool) {
     }
 }
 
-/// The first line without its end, and what follows; none when its end is not there.
+/// The first line without its line end, and the bytes after it; `None` without a line end.
 fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = end_of_line(bytes)?;
     let (line, rest) = bytes.split_at_checked(end)?;
     Some((line.strip_suffix(b"\r").unwrap_or(line), rest.get(1..)?))
 }
 
-/// Where the first line ends: sixteen bytes are looked at at a time.
+/// Offset of the end of the first line; tests sixteen bytes at a time.
 fn end_of_line(bytes: &[u8]) -> Option<usize> {
     let (chunks, _) = bytes.as_chunks::<16>();
     let has_end = |chunk: &[u8; 16]| chunk.iter().fold(false, |any, &byte| any | (byte == b'\n'));
@@ -328,7 +329,7 @@ fn split_field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, value.get(1..)?.trim_ascii()))
 }
 
-/// A host without the `:port` behind it; an IPv6 address in brackets keeps them.
+/// A host without its `:port`; an IPv6 address keeps its brackets.
 pub(super) fn without_port(host: &[u8]) -> &[u8] {
     match host.iter().rposition(|&byte| byte == b':') {
         Some(colon) => match host.split_at(colon) {

@@ -1,42 +1,41 @@
-//! What the small message of one side shows of its meaning, where its bytes are readable: a request
-//! that wants an answer, or the credit and housekeeping of an application protocol, after which the
-//! other side only goes on.
+//! The role of one side's small message, if its bytes are readable: a request that expects a
+//! response, or flow-control credit and housekeeping of an application protocol, after which the
+//! other side only continues.
 //!
-//! It knows text commands (HTTP/1, SMTP, FTP, Redis), the frames of HTTP/2 in the clear, and TLS
-//! records by their lengths. It says nothing of what it cannot read: time and amounts decide then
-//! (see `turns`).
+//! Recognises text commands (HTTP/1, SMTP, FTP, Redis), HTTP/2 frames in the clear, and TLS records
+//! by their lengths. For unreadable messages, time and sizes decide (see `turns`).
 
 use super::protocol::Protocol;
 use super::tls;
 
-/// A message as long as this is no credit: an HTTP/2 WINDOW_UPDATE is 13 bytes (RFC 9113 section
-/// 6.9), an SSH window adjust 36 to 68, both with their encryption.
+/// Larger messages are not credit: an HTTP/2 WINDOW_UPDATE has 13 bytes (RFC 9113 section 6.9), an
+/// SSH window adjust 36 to 68, both including encryption.
 pub(in crate::tcp) const SMALL: u64 = 100;
 
-/// What the payload of a segment shows of its part in the conversation.
+/// The role of a segment's payload in the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PayloadKind {
-    /// Nothing that is known here.
+    /// Unknown.
     #[default]
     Unread,
-    /// It begins a message that wants an answer.
+    /// It begins a message that expects a response.
     Request,
-    /// Credit or housekeeping of a protocol above TCP: no answer comes to it.
+    /// Credit or housekeeping of a protocol above TCP, which gets no response.
     Credit,
-    /// It goes on within a message whose length is known.
+    /// It continues a message with a known length.
     Continuation,
-    /// Encrypted, and as long as credit is.
+    /// Encrypted, with a length that credit has.
     MaybeCredit,
-    /// It says that no more comes (TLS close_notify), and wants no answer.
+    /// It announces that no more data follows (TLS close_notify), and expects no response.
     Farewell,
-    /// It comes behind what a server of TLS 1.3 sends unasked, and may answer what that seemed to
-    /// answer.
+    /// It follows the unrequested data of a TLS 1.3 server, and may answer the message that this
+    /// data seemed to answer.
     BehindGreeting,
 }
 
 impl PayloadKind {
-    /// Back from its number.
+    /// Converts back from its number.
     pub fn of(number: u8) -> Self {
         match number {
             1 => Self::Request,
@@ -50,7 +49,8 @@ impl PayloadKind {
     }
 }
 
-/// What a message is whose first segment carries `len` bytes, of which these were captured.
+/// The role of a message whose first segment has `len` bytes of payload, of which `payload` was
+/// captured.
 pub(super) fn kind_of(payload: &[u8], len: u64, protocol: Option<Protocol>) -> PayloadKind {
     if len >= SMALL || payload.is_empty() {
         return PayloadKind::Unread;
@@ -65,24 +65,24 @@ pub(super) fn kind_of(payload: &[u8], len: u64, protocol: Option<Protocol>) -> P
     }
 }
 
-/// Whether what was captured of a message is text in ASCII.
+/// Whether the captured part of a message is ASCII text.
 pub(in crate::tcp) fn is_text(payload: &[u8]) -> bool {
     let of_text = |byte: &u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     payload.iter().all(of_text)
 }
 
-/// A line of text, or several; or a command of Redis' protocol, whose arguments may be any bytes.
+/// Whether it consists of lines of text, or is a Redis command, whose arguments may be binary.
 fn is_command(payload: &[u8], whole: bool) -> bool {
     let redis = matches!(payload, [b'*', digit, ..] if digit.is_ascii_digit());
     whole && payload.ends_with(b"\n") && (redis || is_text(payload))
 }
 
-/// Bytes of a frame's header (RFC 9113 section 4.1), and of the frames that carry no request.
+/// Length of a frame header (RFC 9113 section 4.1), and lengths of frames that are not requests.
 const FRAME_HEADER: usize = 9;
 const WINDOW_UPDATE: usize = FRAME_HEADER + 4;
 const PING: usize = FRAME_HEADER + 8;
 
-/// HTTP/2 frames that fill the message exactly.
+/// The role of HTTP/2 frames that fill the message exactly.
 fn of_frames(payload: &[u8]) -> PayloadKind {
     let (mut rest, mut credit, mut request) = (payload, false, false);
     while let &[a, b, c, kind, flags, stream, _, _, _, ref behind @ ..] = rest {
@@ -95,7 +95,7 @@ fn of_frames(payload: &[u8]) -> PayloadKind {
             }
             6 if body + FRAME_HEADER == PING && flags <= 1 && stream == 0 => credit = true,
             4 if settings => credit = true,
-            // HEADERS and DATA, with their flags END_STREAM, END_HEADERS, PADDED and PRIORITY.
+            // HEADERS and DATA, with the flags END_STREAM, END_HEADERS, PADDED and PRIORITY.
             0 | 1 if flags & !0x2d == 0 && body > 0 => request = true,
             _ => return PayloadKind::Unread,
         }
@@ -108,14 +108,14 @@ fn of_frames(payload: &[u8]) -> PayloadKind {
     }
 }
 
-/// Whether a segment is nothing but credit or housekeeping of HTTP/2 in the clear.
+/// Whether a segment is only credit or housekeeping of HTTP/2 in the clear.
 pub(super) fn is_credit(payload: &[u8], len: u64) -> bool {
-    // The highest byte of a frame's length, which no usual one needs.
+    // The highest byte of a frame's length, which is 0 in usual frames.
     payload.first() == Some(&0) && payload.len() as u64 >= len && of_frames(payload) == PayloadKind::Credit
 }
 
-/// TLS records, by their lengths: of application data each as long as HTTP/2's credit is in it, or
-/// else a message.
+/// The role of TLS records by their lengths: credit if each record of application data has a length
+/// of HTTP/2 credit, otherwise a message.
 fn of_records(payload: &[u8], len: u64) -> PayloadKind {
     let (mut rest, mut left, mut kind) = (payload, len, PayloadKind::Unread);
     loop {
@@ -125,7 +125,7 @@ fn of_records(payload: &[u8], len: u64) -> PayloadKind {
             tls::APPLICATION_DATA if header.len == ALERT => return PayloadKind::Farewell,
             tls::APPLICATION_DATA if may_be_credit(header.len) => kind = PayloadKind::MaybeCredit,
             tls::APPLICATION_DATA | tls::HANDSHAKE => return PayloadKind::Request,
-            // It goes before the handshake's end.
+            // It precedes the end of the handshake.
             tls::CHANGE_CIPHER_SPEC => {}
             _ => return PayloadKind::Farewell,
         }
@@ -138,18 +138,18 @@ fn of_records(payload: &[u8], len: u64) -> PayloadKind {
     }
 }
 
-/// What ciphers add to a record: TLS 1.3 a byte and a tag of 16 (RFC 8446 section 5.2), TLS 1.2
-/// with GCM 8 bytes and the tag (RFC 5288), with ChaCha20 the tag alone (RFC 7905).
+/// Overhead of ciphers per record: TLS 1.3 a byte and a tag of 16 (RFC 8446 section 5.2), TLS 1.2
+/// with GCM 8 bytes and the tag (RFC 5288), with ChaCha20 only the tag (RFC 7905).
 const ADDED: [u16; 3] = [17, 24, 16];
 
-/// An alert's two bytes in a record of TLS 1.3, which looks like one of application data.
+/// A TLS 1.3 record with an alert of two bytes, which looks like application data.
 const ALERT: u16 = 19;
 
-/// HTTP/2's settings acknowledged (RFC 9113 section 6.5.3), in TLS 1.3.
+/// A TLS 1.3 record with HTTP/2's SETTINGS acknowledgment (RFC 9113 section 6.5.3).
 const SETTINGS_ACK: u16 = FRAME_HEADER as u16 + ADDED[0];
 
-/// Whether a record of this length may hold a WINDOW_UPDATE of the connection, one of a stream, or
-/// both, with or without a PING, or an acknowledgement of settings, and no more.
+/// Whether a record of this length may contain only a WINDOW_UPDATE of the connection or of a
+/// stream or both, with or without a PING, or a SETTINGS acknowledgment.
 fn may_be_credit(len: u16) -> bool {
     let credit = [WINDOW_UPDATE, 2 * WINDOW_UPDATE, WINDOW_UPDATE + PING, 2 * WINDOW_UPDATE + PING];
     let holds_credit = |bytes: u16| credit.contains(&bytes.into());

@@ -1,4 +1,4 @@
-//! What begins where nothing is recognised yet: a TLS record, an HTTP head, SSH's greeting.
+//! Recognises the first bytes of a protocol: a TLS record, an HTTP head, SSH's greeting.
 
 use super::Stream;
 use super::first_byte::may_open;
@@ -7,46 +7,46 @@ use super::http::{self, Parsed};
 use super::protocol::{GATHER_MAX, Protocol, Verdict};
 use super::tls;
 
-/// How a client of HTTP/2 in the clear begins (RFC 9113 section 3.4).
+/// The first bytes of an HTTP/2 client in the clear (RFC 9113 section 3.4).
 pub(super) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
 
-/// What came of looking for an opening.
+/// Result of looking for an opening.
 enum OpeningKind {
-    /// Not here.
+    /// No opening at this position.
     Nothing,
-    /// An HTTP head was read.
+    /// An HTTP head.
     Head,
-    /// The bytes go on in the next segment, and that decides.
+    /// The next segment's bytes are needed.
     More,
-    /// A TLS record starts here.
+    /// A TLS record.
     Tls,
 }
 
-/// Where something may begin.
+/// A position where an opening is possible.
 #[derive(Clone, Copy)]
 struct Opening<'a> {
-    /// The position.
+    /// Its position in the stream.
     at: u64,
-    /// The captured bytes from there on.
+    /// The captured bytes from there.
     bytes: &'a [u8],
-    /// Where the segment ends.
+    /// End of the segment.
     end: u64,
-    /// A message must start there, if there is one at all; otherwise more proof is asked for.
+    /// Whether only the start of a message is possible here; otherwise more evidence is required.
     message: bool,
-    /// Bytes may still come that settle an open question.
+    /// Whether later bytes may still decide.
     more: bool,
 }
 
 impl<'a> Opening<'a> {
-    /// What was gathered, as all that comes.
+    /// The collected bytes, if no more follow.
     fn of(gather: &'a Gather) -> Self {
         Self { at: gather.start, bytes: &gather.bytes, end: gather.at, message: gather.message(), more: false }
     }
 }
 
 impl Stream {
-    /// Not TLS so far: looks for openings in a piece, where its bytes are new and where one is
-    /// awaited.
+    /// For a stream that is not TLS so far: looks for openings in the new bytes of a piece where
+    /// one is expected.
     pub(super) fn openings(&mut self, piece: Piece<'_>) {
         if let Some(mut gather) = self.gather.take() {
             if piece.end <= gather.at {
@@ -79,12 +79,12 @@ impl Stream {
         {}
     }
 
-    /// Whether another opening may be looked for.
+    /// Whether to look for another opening.
     fn may_look(&self) -> bool {
         self.gather.is_none() && self.may_open()
     }
 
-    /// Looks for an opening at position `at` of a piece; true when that was a head.
+    /// Looks for an opening at position `at` of a piece; returns true if it was a head.
     fn open_in(&mut self, piece: Piece<'_>, at: u64, message: bool) -> bool {
         let Some(bytes) = piece.from(at) else { return false };
         let whole = piece.start.saturating_add(piece.bytes.len() as u64) == piece.end;
@@ -102,7 +102,7 @@ impl Stream {
         false
     }
 
-    /// Looks at what stands at a position.
+    /// Examines the bytes at a position.
     fn open(&mut self, opening: Opening<'_>) -> OpeningKind {
         let Opening { at, bytes, end, message, more } = opening;
         let first = message && self.protocol.is_none();
@@ -144,7 +144,7 @@ impl Stream {
         }
     }
 
-    /// Reads what was gathered, complete or not, and lets go of it.
+    /// Parses the collected bytes, complete or not, and drops them.
     pub(super) fn settle(&mut self, gather: Gather) {
         match gather.kind {
             GatherKind::Hello => {

@@ -1,13 +1,13 @@
-//! What of a payload a [`Stream`](super::Stream) may read, whatever came before: for who keeps only
-//! that.
+//! Selects the bytes of a payload that a [`Stream`](super::Stream) may read, whatever came before,
+//! so that only those need to be stored.
 //!
-//! A stream reads where a record, a head or a greeting begins, and what belongs to it. Where it
-//! awaits one depends on all that came before, which may lie in another file. So all places are
-//! held at which one could begin, by its first bytes; of ciphertext that is one place in three
-//! million bytes by chance. What began at the end of a segment goes on where the next one begins.
+//! A stream reads from the start of a record, head or greeting. Where it expects one depends on
+//! earlier payload, which may be in another file. So this selects the first bytes at all positions
+//! where one could start; in ciphertext, one position in three million bytes matches by chance.
+//! Data that starts at the end of a segment continues at the begin of the next one.
 //!
-//! It promises that a stream that is fed what is held between zeros (spaces, where all of a payload
-//! is text) finds what it finds in the whole.
+//! The result of a stream is the same for the selected bytes with zeros between them (spaces if all
+//! of the payload is text) as for the whole payload.
 
 use super::kind::{SMALL, is_text, kind_of};
 use super::openings::HTTP2;
@@ -18,90 +18,91 @@ use crate::steps;
 use crate::units::SeqNumber;
 use std::ops::Range;
 
-/// As many bytes tell what begins: a record's header and that of the handshake message in it, or
-/// the longest method of HTTP.
+/// Bytes that are enough to recognise an opening: the header of a record and of its handshake
+/// message, or the longest HTTP method.
 const ENOUGH: usize = 12;
-/// Bytes that show an empty line: the end of the line before, and its own or the byte after it.
+/// Bytes that show an empty line: the end of the previous line, and the line's own end or the byte
+/// after it.
 const EMPTY_LINE: usize = 3;
-/// Unfinished beginnings that are remembered of a side: behind them the oldest is given up.
+/// Most incomplete openings that are remembered of a side; the oldest ones are dropped.
 const MAX_UNFINISHED: usize = 16;
 
 /// One side of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Readable {
     unfinished: Vec<Unfinished>,
-    /// The side's first payload is in another file, where something may have begun that goes on
+    /// Set if the side's first payload is in another file: data that started there may continue
     /// here.
     unknown: Option<Unknown>,
 }
 
-/// What may have begun before the first payload of this file.
+/// Data that may have started before the first payload of this file.
 #[derive(Clone, Copy, Debug)]
 struct Unknown {
-    /// So many bytes may belong to it.
+    /// Largest number of bytes that may belong to it.
     room: usize,
-    /// The first payload of this file.
+    /// Sequence number of the first payload in this file.
     first: Option<SeqNumber>,
 }
 
-/// What began at the end of a segment.
+/// Data that started at the end of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Unfinished {
-    /// Where it goes on.
+    /// Sequence number at which it continues.
     at: SeqNumber,
     part: Part,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Too few bytes to tell what it is: these.
+    /// Too few bytes to recognise it: these bytes.
     Beginning([u8; ENOUGH], usize),
-    /// So many bytes more.
+    /// It has this many more bytes.
     Bytes(usize),
-    /// A head, up to an empty line; so many bytes more at most.
+    /// A head, up to an empty line, with at most this many more bytes.
     Head(usize),
 }
 
-/// A place in a segment's payload.
+/// A position in a segment's payload.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     seq: SeqNumber,
     payload: &'a [u8],
     at: usize,
-    /// Bytes of what begins that came before this place, in other segments.
+    /// Number of its bytes before this position, in earlier segments.
     before: usize,
 }
 
 impl Place<'_> {
-    /// Where the next segment goes on.
+    /// Sequence number after the segment.
     fn end(&self) -> SeqNumber {
         self.seq + self.payload.len() as u32
     }
 }
 
-/// What may begin with some bytes.
+/// Kinds of openings.
 enum Opening {
     Nothing,
-    /// The bytes that follow decide.
+    /// More bytes are needed.
     More,
-    /// So many bytes belong to it.
+    /// It has this many bytes.
     Bytes(usize),
-    /// All up to an empty line.
+    /// It ends with an empty line.
     Head,
 }
 
 impl Readable {
-    /// A side whose first payload is still to come.
+    /// Creates one for a side whose first payload is still to come.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A side whose payload began before.
+    /// Creates one for a side whose payload began earlier.
     pub fn begun() -> Self {
         Self { unknown: Some(Unknown { room: GATHER_MAX, first: None }), ..Self::default() }
     }
 
-    /// Takes which bytes of a payload are to be held, in order. `len` is its length on the wire.
+    /// Returns the ranges of a payload to store, in order. `len` is its length on the wire.
     pub fn select(&mut self, seq: SeqNumber, payload: &[u8], len: u32, held: &mut Vec<Range<usize>>) {
         held.clear();
         self.select_unknown(seq, payload, held);
@@ -123,14 +124,14 @@ impl Readable {
     fn select_unknown(&mut self, seq: SeqNumber, payload: &[u8], held: &mut Vec<Range<usize>>) {
         let Some(unknown) = &mut self.unknown else { return };
         let first = *unknown.first.get_or_insert(seq);
-        // What fills a hole that lies before it may belong to it too.
+        // Data that fills an earlier hole may belong to it too.
         if unknown.room > 0 || seq.distance(first) < 0 {
             held.push(0..payload.len());
             unknown.room = unknown.room.saturating_sub(payload.len());
         }
     }
 
-    /// Holds what goes on here.
+    /// Selects bytes of data that continues here.
     fn go_on(&mut self, seq: SeqNumber, payload: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         let mut index = 0;
         while let Some(&Unfinished { at, part }) = self.unfinished.get(index) {
@@ -155,13 +156,13 @@ impl Readable {
         }
     }
 
-    /// Something may begin at this place of a payload.
+    /// Selects bytes of data that may start at this position.
     fn begin(&mut self, place: Place<'_>, empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         let Some(rest) = place.payload.get(place.at..) else { return };
         self.hold(place, rest.get(..ENOUGH).unwrap_or(rest), empty_lines, held);
     }
 
-    /// Holds what belongs to that which begins with these bytes, those before the place included.
+    /// Selects the bytes of an opening, including those before the position.
     fn hold(&mut self, place: Place<'_>, known: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         match opening(known) {
             Opening::Nothing => {}
@@ -204,10 +205,10 @@ impl Readable {
     }
 }
 
-/// The empty lines of one payload, each searched for once: very many heads may share one.
+/// The empty lines of one payload. Each is searched only once, because many heads may share one.
 #[derive(Debug, Default)]
 struct EmptyLines {
-    /// The last search: where it began, and what it found.
+    /// Start and result of the last search.
     last: Option<(usize, Option<usize>)>,
 }
 
@@ -230,7 +231,7 @@ impl EmptyLines {
     }
 }
 
-/// With which bytes something begins that a stream reads.
+/// Whether a stream reads an opening with this first byte.
 #[inline]
 fn may_begin(byte: u8) -> bool {
     BEGINNINGS[usize::from(byte)]
@@ -246,7 +247,7 @@ static BEGINNINGS: [bool; 256] = {
     beginnings
 };
 
-/// What begins with these bytes, the first [`ENOUGH`] or all there are.
+/// The opening with these bytes: the first [`ENOUGH`], or all that there are.
 fn opening(bytes: &[u8]) -> Opening {
     if bytes.first().is_some_and(|&first| tls::may_open(first)) {
         return tls_opening(bytes);
@@ -274,7 +275,7 @@ fn tls_opening(bytes: &[u8]) -> Opening {
     match *message {
         [kind, a, b, c, ..] if tls::is_hello(kind) => {
             let message = (u32::from_be_bytes([0, a, b, c]) as usize).saturating_add(4).min(GATHER_MAX);
-            // It may be spread over several records, each with a header.
+            // It may be split into several records, each with a header.
             let records = message / usize::from(header.len) + 2;
             Opening::Bytes((message + records * tls::HEADER_LEN).min(2 * GATHER_MAX))
         }
@@ -283,14 +284,14 @@ fn tls_opening(bytes: &[u8]) -> Opening {
     }
 }
 
-/// Puts ranges in order, and joins those that meet.
+/// Sorts ranges, and joins those that touch.
 fn join(held: &mut Vec<Range<usize>>, length: usize) {
     held.retain(|range| range.start < range.end.min(length));
     held.sort_unstable_by_key(|range| range.start);
     let mut joined: Vec<Range<usize>> = Vec::with_capacity(held.len());
     for range in held.drain(..) {
         match joined.last_mut() {
-            // A gap of two bytes costs as much as the bytes.
+            // Storing a gap of two bytes costs as much as storing the bytes.
             Some(last) if range.start <= last.end + 2 => last.end = last.end.max(range.end).min(length),
             _ => joined.push(range.start..range.end.min(length)),
         }
@@ -298,7 +299,7 @@ fn join(held: &mut Vec<Range<usize>>, length: usize) {
     *held = joined;
 }
 
-/// Whether a small message is of the same kind where only so much of it is held.
+/// Whether a small message has the same role if only the stored part is known.
 fn is_told_alike(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
     let mut filled = [if is_all_text(payload) { b' ' } else { 0 }; SMALL as usize];
     let Some(filled) = filled.get_mut(..payload.len()) else { return false };
@@ -312,7 +313,7 @@ fn is_told_alike(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
         .all(|protocol| kind_of(payload, len.into(), protocol) == kind_of(filled, len.into(), protocol))
 }
 
-/// Whether what is not held of a payload is to be filled with spaces.
+/// Whether the parts of a payload that are not stored should be replaced with spaces.
 pub fn is_all_text(payload: &[u8]) -> bool {
     payload.len() >= MIN_TEXT && is_text(payload)
 }
@@ -323,7 +324,7 @@ mod tests {
     use crate::tcp::payload::{Content, Stream};
     use proptest::prelude::*;
 
-    /// What a side may send, in segments of any length.
+    /// Data that a side may send, in segments of any length.
     const WORDS: [&[u8]; 12] = [
         b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
         b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
@@ -341,10 +342,10 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     struct Sent {
-        /// How far from where the side stopped it begins.
+        /// Distance of its start from the end of the previous segment.
         step: i64,
         length: usize,
-        /// So much of it was captured.
+        /// Number of captured bytes.
         captured: usize,
         turn: bool,
     }
@@ -404,7 +405,7 @@ mod tests {
         }
     }
 
-    /// Steps for one payload of `heads` openings of heads without an end, or with one at the end.
+    /// Steps for one payload with `heads` starts of heads, without an end or with one at the end.
     fn steps_of_heads(heads: usize, end: &[u8]) -> u64 {
         let payload = [&b"GET /".repeat(heads)[..], end].concat();
         let mut held = Vec::new();

@@ -1,4 +1,4 @@
-//! [`PayloadReaders`]: who reads the payload of a connection beyond its framing: few have any.
+//! [`PayloadReaders`]: optional parsers of a connection's payload; few connections need them.
 
 use super::content::Content;
 use super::decrypted::Decrypter;
@@ -8,22 +8,22 @@ use crate::tcp::quic_notes::QuicNotes;
 use crate::tcp::segment::Seg;
 use crate::types::{Decryption, Side};
 
-/// Who reads the payload of a connection.
+/// The optional parsers of a connection's payload.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct PayloadReaders {
-    /// What decrypts it, if secrets were given.
+    /// Decrypts it, if secrets were given.
     pub(in crate::tcp) decrypter: Option<Box<Decrypter>>,
-    /// The reader of messages in clear, once their protocol was recognised.
+    /// Parses unencrypted messages, once their protocol was recognised.
     clear: Option<Box<ClearReader>>,
-    /// No messages are read: the payload was not held.
+    /// Messages are not parsed: the payload was not stored.
     ignores_messages: bool,
 }
 
-/// Where the readers are kept.
+/// The location where the parsers are stored.
 pub(in crate::tcp) trait ReaderPlace {
-    /// Those that there are.
+    /// The parsers, if there are any.
     fn readers(&mut self) -> Option<&mut PayloadReaders>;
-    /// The same, made if there are none.
+    /// The parsers; creates them if there are none.
     fn make_readers(&mut self) -> &mut PayloadReaders;
 }
 
@@ -38,12 +38,12 @@ impl ReaderPlace for Option<PayloadReaders> {
 }
 
 impl PayloadReaders {
-    /// Reads no messages in clear: the payload was not held.
+    /// Disables parsing of messages: the payload was not stored.
     pub(in crate::tcp) fn ignore_messages(&mut self) {
         self.ignores_messages = true;
     }
 
-    /// Whether the opening of a protocol may still be recognised.
+    /// Whether a protocol may still be recognised.
     pub(super) fn awaits_opening(&self) -> bool {
         self.clear.is_none() && !self.ignores_messages
     }
@@ -52,7 +52,7 @@ impl PayloadReaders {
         self.clear = Some(reader);
     }
 
-    /// Takes a segment's payload, which begins at `start`, and sharpens what it is.
+    /// Takes a segment's payload, which begins at `start`, and refines the segment's role.
     pub(super) fn read(&mut self, seg: &mut Seg, start: u64, payload: &[u8]) {
         if let Some(decrypter) = &mut self.decrypter
             && let Some(kind) = decrypter.read(seg, start, payload)
@@ -80,27 +80,27 @@ impl PayloadReaders {
         if self.decrypter.is_some() { 0 } else { in_clear }
     }
 
-    /// This number of them has passed.
+    /// Passes over this number of them.
     pub(super) fn passed(&mut self, from: Side, bytes: u64) {
         if let Some(clear) = &mut self.clear {
             clear.passed(from, bytes);
         }
     }
 
-    /// Gives up heads before these positions.
+    /// Drops heads before these positions.
     pub(in crate::tcp) fn forget(&mut self, before: [u64; 2]) {
         self.decrypter.iter_mut().for_each(|decrypter| decrypter.forget(before));
         self.clear.iter_mut().for_each(|clear| clear.forget(before));
     }
 
-    /// Adds what they found to what the payload shows otherwise.
+    /// Adds their results to the other facts about the payload.
     pub(in crate::tcp) fn note(&mut self, content: &mut [Content; 2]) {
         self.decrypter.iter_mut().for_each(|decrypter| decrypter.note(content));
         self.clear.iter_mut().for_each(|clear| clear.note(content));
     }
 
-    /// How far it was decrypted, and what the messages showed, in clear or decrypted. `of_quic`:
-    /// what is known of a QUIC connection.
+    /// How much was decrypted, and the facts about messages, unencrypted or decrypted. `of_quic`:
+    /// the facts of a QUIC connection.
     pub(in crate::tcp) fn finish(
         self,
         content: &[Content; 2],

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 /// LINKTYPE_RAW.
 const RAW: u16 = 101;
 
-/// A segment in an IPv4 and in an IPv6 packet, each with its checksum as `fill` makes it from the
-/// pseudo-header's sum and the sum of all.
+/// A segment in an IPv4 and in an IPv6 packet; `fill` computes each checksum field from the
+/// pseudo-header's sum and the complete sum.
 fn packets(payload: &[u8], fill: fn(u16, u16) -> u16) -> [Vec<u8>; 2] {
     let segment = tcp(&[], payload);
     [(12, ipv4(6, &segment)), (8, ipv6(6, &segment))].map(|(addresses, mut packet)| {

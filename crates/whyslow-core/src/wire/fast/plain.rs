@@ -1,29 +1,29 @@
-//! [`PlainSegment`]: nearly every segment, as it lies in its packet.
+//! [`PlainSegment`]: a view of the most common kind of segment in its packet.
 
 use crate::units::SeqNumber;
 use crate::wire::segment::Flags;
 
-/// What nearly every segment of an established connection is: it acknowledges, and neither opens
-/// nor closes; its options are none or the timestamps; and its checksum is not known to be wrong.
-/// All that the stages behind take from such a segment, without its ends.
+/// An ordinary segment of an established connection: it has ACK, and no SYN, FIN or RST; its
+/// options are none or the timestamps; and its checksum is not known to be wrong. Later stages need
+/// only this view of such a segment, and its endpoints.
 ///
-/// That was looked at; what the headers say is read from them when it is asked for, so that it goes
-/// from there straight to where it is kept.
+/// The parser has verified these conditions. Methods read the header fields on demand, so that
+/// values go directly from the packet to the place where they are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainSegment<'a> {
     /// The header without options.
     pub(super) tcp: &'a [u8; 20],
-    /// Of that, its length and the flags.
+    /// Header length and flags.
     pub(super) length_and_flags: u16,
     pub(super) has_timestamps: bool,
-    /// TSval and TSecr; zeros if there are none, so that nobody need ask.
+    /// TSval and TSecr; zeros if absent, so that reading needs no branch.
     pub(super) stamps: &'a [u8; 8],
     pub(super) ip_id: Option<&'a [u8; 2]>,
     pub(super) ttl: &'a u8,
-    /// The byte in which the ECN bits are, and how many are below them.
+    /// The byte with the ECN bits, and their shift.
     pub(super) ecn: (&'a u8, u8),
     pub(super) payload_len: u32,
-    /// What was captured behind the header.
+    /// Captured bytes after the header.
     pub(super) rest: &'a [u8],
 }
 
@@ -40,14 +40,14 @@ impl<'a> PlainSegment<'a> {
         SeqNumber(halves(self.numbers()).1)
     }
 
-    /// Both numbers, read at once.
+    /// Sequence and acknowledgment number, read at once.
     #[inline(always)]
     fn numbers(&self) -> [u8; 8] {
         let [_, _, _, _, numbers @ .., _, _, _, _, _, _, _, _] = *self.tcp;
         numbers
     }
 
-    /// ACK, and never SYN, FIN or RST.
+    /// The flags: ACK is set, SYN, FIN and RST are not.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.length_and_flags & 0x1ff)
@@ -65,7 +65,7 @@ impl<'a> PlainSegment<'a> {
         self.payload_len
     }
 
-    /// What was captured behind the headers: its payload, and padding behind that if there is some.
+    /// The captured bytes after the headers: the payload, and padding if present.
     #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -77,7 +77,7 @@ impl<'a> PlainSegment<'a> {
         self.has_timestamps.then(|| self.timestamps_or_zeros())
     }
 
-    /// The same, and zeros if there are none.
+    /// Like [`timestamps`](Self::timestamps), but zeros if there are none.
     #[inline(always)]
     pub fn timestamps_or_zeros(&self) -> (u32, u32) {
         halves(*self.stamps)
@@ -103,8 +103,8 @@ impl<'a> PlainSegment<'a> {
     }
 }
 
-/// Two numbers as they follow one another in a header. Where both are kept, the second one before
-/// the first, they go there as one word.
+/// Two consecutive numbers of a header. If the caller stores both with the second before the first,
+/// the compiler writes them as one word.
 #[inline(always)]
 fn halves(bytes: [u8; 8]) -> (u32, u32) {
     let word = u64::from_be_bytes(bytes);

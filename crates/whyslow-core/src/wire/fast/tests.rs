@@ -1,4 +1,4 @@
-//! The plain way agrees with the general one, and is taken by every packet that is plain.
+//! The fast path agrees with the general decoder, and handles every plain packet.
 #![allow(clippy::unwrap_used)]
 
 use crate::wire::testing::{cut_packet, ethernet, ipv4, ipv6, packet, slow_sum, tcp};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const STAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
 
-/// What the checksum field holds.
+/// Content of the checksum field.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Right,
@@ -16,8 +16,7 @@ enum Field {
     Noise(u16),
 }
 
-/// A packet of either version, its segment with these options, flags and payload, and its checksum
-/// field.
+/// A packet of either IP version with these TCP options, flags, payload and checksum field.
 fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -> Vec<u8> {
     let mut segment = tcp(options, payload);
     segment[12] = segment[12] & 0xf0 | (flags.0 >> 8) as u8;
@@ -39,7 +38,7 @@ fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -
     frame
 }
 
-/// What must hold for any packet; says whether it was a plain one.
+/// Checks the invariants for any packet; returns whether it was a plain one.
 #[track_caller]
 fn agree(data: &[u8], original_len: usize) -> bool {
     let packet = cut_packet(1, data, original_len);
@@ -51,7 +50,8 @@ fn agree(data: &[u8], original_len: usize) -> bool {
         assert_eq!(ends.hash(), same.hash());
     }
     let Some(plain) = glance.plain() else {
-        // Then it is none: its header is neither of the two that nearly all have, or it does more.
+        // Then the packet must not be plain: its header is not one of the two common forms, or it
+        // has other flags.
         if let Ok(segment) = read {
             let tcp = if segment.ip_id.is_some() { 34 } else { 54 };
             let list = match data[tcp + 12] >> 4 {
@@ -73,7 +73,7 @@ fn agree(data: &[u8], original_len: usize) -> bool {
     assert_eq!(rest.get(..segment.payload_len as usize).unwrap_or(rest), segment.payload);
     assert_eq!(segment.options, Options { timestamps: plain.timestamps(), ..Options::default() });
     assert_eq!((plain.ip_id(), plain.ttl(), plain.ecn()), (segment.ip_id, segment.ttl, segment.ecn));
-    // With payload nobody looks at its IP header's.
+    // With payload, the fast path does not verify the IP header's checksum.
     assert!(!matches!(segment.checksum, Checksum::Bad(_)) && (segment.payload_len > 0 || !segment.checksum.is_wrong()));
     assert!(!segment.fragment && segment.tunnels == 0);
     assert!(segment.flags.has(Flags::ACK));

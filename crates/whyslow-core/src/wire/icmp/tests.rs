@@ -6,7 +6,7 @@ use crate::wire::decode;
 use crate::wire::testing::{cut_packet, ethernet, ipv4, ipv6, join, read as decoded, tcp, udp};
 use proptest::prelude::*;
 
-/// What a frame says of a segment; none where it is ICMP that says nothing of one.
+/// The ICMP error in a frame; `None` if it is ICMP without a TCP segment.
 #[track_caller]
 fn icmp_of(frame: &[u8]) -> Option<Icmp> {
     match decoded(1, frame).unwrap_err() {
@@ -20,7 +20,7 @@ fn v4_quoted() -> Vec<u8> {
     ipv4(TCP, &tcp(&[], b"payload"))
 }
 
-/// An error about a segment, of whose packet so many bytes are quoted.
+/// An error about a segment that quotes `quoted` bytes of its packet.
 fn v4(head: [u8; 8], quoted: usize) -> Vec<u8> {
     ethernet(0x0800, &ipv4(V4, &join(&[&head, &v4_quoted()[..quoted]])))
 }
@@ -84,7 +84,7 @@ fn every_fate() {
 #[test]
 fn what_is_cut_or_about_something_else_says_nothing() {
     let head = [3, 4, 0, 0, 0, 0, 5, 0];
-    // Whether it is about TCP at all stands in the IP header.
+    // The IP header shows whether the quoted packet is TCP.
     for quoted in 0..20 {
         assert_eq!(icmp_of(&v4(head, quoted)), None, "{quoted} bytes");
     }
@@ -126,8 +126,8 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     for frame in [tagged, in_gre, in_vxlan] {
         assert_eq!(icmp_of(&frame).unwrap().fate, Fate::HostUnreachable);
     }
-    // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a
-    // later one.
+    // Hop-by-hop options before the quoted segment; a fragment header of the first and of a later
+    // fragment.
     let head = [2, 0, 0, 0, 0, 0, 5, 0];
     let segment = tcp(&[], b"payload");
     let options = join(&[&[TCP, 0, 1, 4, 0, 0, 0, 0], &segment]);
@@ -136,14 +136,15 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     assert_eq!(icmp_of(&v6_of(head, &ipv6(0, &options))).unwrap().from.1, 0x1234);
     assert_eq!(icmp_of(&v6_of(head, &ipv6(44, &first))).unwrap().from.1, 0x1234);
     assert_eq!(icmp_of(&v6_of(head, &ipv6(44, &later))), None);
-    // Nobody sends so many.
+    // More headers than any sender uses.
     let endless = [&[0, 0, 1, 4, 0, 0, 0, 0][..]; 20].concat();
     assert_eq!(icmp_of(&v6_of(head, &ipv6(0, &endless))), None);
 }
 
 #[test]
 fn an_error_within_an_error_is_not_followed() {
-    // RFC 1122 section 3.2.2: there is none. What is quoted is ICMP, and no segment.
+    // RFC 1122 section 3.2.2: there are no errors about errors. The quoted packet is ICMP and not a
+    // segment.
     let inner = join(&[&[3, 1, 0, 0, 0, 0, 0, 0], &v4_quoted()]);
     let mut packet = ipv4(V4, &inner);
     for _ in 0..40 {
@@ -172,7 +173,7 @@ proptest! {
         let kept = kept.min(frame.len());
         let whole = decoded(1, &frame);
         prop_assert!(whole.is_err());
-        // What was cut off makes it say less, and never something else.
+        // A truncated error contains less, but never another segment.
         if let Err(Skip::Icmp(icmp)) = decode(&cut_packet(1, &frame[..kept], frame.len())) {
             prop_assert_eq!(whole, Err(Skip::Icmp(icmp)));
             prop_assert_eq!(icmp.from.0.is_ipv6(), six);

@@ -61,7 +61,7 @@ fn a_length_beyond_the_wire_is_not_believed() {
 
 #[test]
 fn a_jumbo_payload_option_tells_the_length() {
-    // Padding of each kind before the option; a frame check sequence after the packet.
+    // Padding of each kind before the option, and a frame check sequence after the packet.
     let length = (16 + segment().len()) as u32;
     let options = join(&[&[6, 1, 0, 1, 1, 0, 0xc2, 4], &length.to_be_bytes(), &[1, 2, 0, 0]]);
     let mut packet = ipv6(0, &join(&[&options, &segment(), &[0xee; 4]]));
@@ -82,7 +82,7 @@ fn first_fragments_are_used_and_later_ones_are_not() {
     let fragment = |offset_and_more: u8| ipv6(44, &join(&[&[6, 0, 0, offset_and_more, 0, 0, 0, 1], &segment()]));
     assert!(read(RAW, &fragment(1)).unwrap().fragment);
     assert_eq!(read(RAW, &fragment(0x09)), Err(Skip::Fragment));
-    // An atomic fragment (RFC 6946) is a whole packet.
+    // An atomic fragment (RFC 6946) is a complete packet.
     assert_whole(read(RAW, &fragment(0)));
 }
 

@@ -1,4 +1,4 @@
-//! Linux cooked captures: what the `any` device gives in place of the link layer's header.
+//! Linux cooked captures: the `any` device replaces the link-layer header by its own.
 
 use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
@@ -21,7 +21,7 @@ pub(super) fn v2(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
 fn protocol(context: DecodeContext, hardware: u16, kind: u16, inside: View<'_>) -> Decoded<'_> {
     match kind {
         _ if hardware == NETLINK => Err(Skip::NoPacket("a netlink message")),
-        // Linux's own number for a frame with an LLC header.
+        // Linux's protocol number for a frame with an LLC header.
         0x0004 => llc::decode(context, inside),
         _ => ethertype::decode(context, kind, inside),
     }

@@ -4,8 +4,8 @@ use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{ethertype, llc};
 
-/// A frame from its destination address on; padding and a checksum at its end do no harm, as IP
-/// tells its own length.
+/// Decodes a frame from its destination address on. Padding and a checksum at its end are ignored,
+/// because IP has its own length.
 pub(in crate::wire) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let kind = view.u16(12)?;
     let inside = view.skip(14)?;

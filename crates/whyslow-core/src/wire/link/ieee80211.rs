@@ -1,17 +1,18 @@
-//! 802.11 data frames, bare or behind the header of a monitoring driver: radiotap, PPI, Prism, AVS.
+//! 802.11 data frames, with or without the header of a monitoring driver: radiotap, PPI, Prism,
+//! AVS.
 //!
-//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives
-//! nothing, unless the driver has deciphered it and left the flag.
+//! Only the first packet of an aggregate (A-MSDU) is read. An encrypted frame is readable only if
+//! the driver has decrypted it and left the flag set.
 
 use crate::wire::context::{DecodeContext, Decoded, Inside};
 use crate::wire::view::View;
 use crate::wire::{Skip, llc};
 
-/// What an LLC header before IP begins with.
+/// The first bytes of an LLC header before IP.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
-/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up
-/// to four bytes.
+/// Decodes an 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded`: the driver padded its header
+/// to a multiple of four bytes.
 pub(super) fn decode(context: DecodeContext, view: View<'_>, padded: bool) -> Decoded<'_> {
     let &[kind, flags] = view.array(0)?;
     if kind & 0x03 != 0 {
@@ -44,8 +45,8 @@ pub(super) fn decode(context: DecodeContext, view: View<'_>, padded: bool) -> De
 
     let mut body = view.skip(header)?;
     if flags & 0x40 != 0 && !body.starts_with(&SNAP) {
-        // Deciphered by the card, with the cipher's header left in place: of four bytes in WEP, of
-        // eight in TKIP and CCMP (IEEE 802.11-2020 section 12).
+        // Decrypted by the card, with the cipher's header left in place: four bytes for WEP, eight
+        // for TKIP and CCMP (IEEE 802.11-2020 section 12).
         let clear = [4, 8].into_iter().filter_map(|header| body.skip(header).ok());
         let mut clear = clear.filter(|body| body.starts_with(&SNAP));
         body = clear.next().ok_or(Skip::NoPacket("an encrypted 802.11 frame"))?;
@@ -63,8 +64,8 @@ pub(super) fn radiotap(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     decode(context, view.skip(length)?, radiotap_padded(view, length)?)
 }
 
-/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp
-/// comes before them.
+/// Whether radiotap's flags declare the 802.11 header as padded. The timestamp is the only field
+/// before the flags.
 fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
     let present = view.u32_le(4)?;
     if present & 0x2 == 0 {
@@ -85,7 +86,7 @@ fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
     Ok(view.u8(fields)? & 0x20 != 0)
 }
 
-/// LINKTYPE_PPI: a header that names the link type of what follows.
+/// LINKTYPE_PPI: the header contains the link type of the frame.
 pub(super) fn ppi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = usize::from(view.u16_le(2)?);
     match u16::try_from(view.u32_le(4)?) {
@@ -94,7 +95,7 @@ pub(super) fn ppi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS
+/// LINKTYPE_IEEE802_11_PRISM: the length is in host byte order; many of these captures have AVS
 /// headers instead.
 pub(super) fn prism(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = view.u32(4)?;

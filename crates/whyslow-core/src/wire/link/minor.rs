@@ -5,12 +5,12 @@ use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ethertype, ip, llc};
 
-/// LINKTYPE_SLIP: direction and the compressed header, 16 bytes in all.
+/// LINKTYPE_SLIP: direction and the compressed header, 16 bytes in total.
 pub(super) fn slip(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     ip::decode(context, view.skip(16)?)
 }
 
-/// LINKTYPE_FDDI: frame control, both addresses; only LLC frames carry packets.
+/// LINKTYPE_FDDI: frame control, both addresses; only LLC frames contain packets.
 pub(super) fn fddi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? & 0xf0 != 0x50 {
         return Err(Skip::NoPacket("an FDDI control frame"));
@@ -18,8 +18,8 @@ pub(super) fn fddi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     llc::decode(context, view.skip(13)?)
 }
 
-/// LINKTYPE_IEEE802_5: access and frame control, both addresses, a source route when the source's
-/// first bit is set.
+/// LINKTYPE_IEEE802_5: access and frame control, both addresses, and a source route if the first
+/// bit of the source is set.
 pub(super) fn token_ring(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? & 0xc0 != 0x40 {
         return Err(Skip::NoPacket("a Token Ring control frame"));
@@ -28,7 +28,7 @@ pub(super) fn token_ring(context: DecodeContext, view: View<'_>) -> Decoded<'_> 
     llc::decode(context, view.skip(14 + route)?)
 }
 
-/// ARCNET: the protocol at `kind_at`, behind the addresses (and in Linux's form an offset).
+/// ARCNET: the protocol at offset `kind_at`, after the addresses (and in Linux's form an offset).
 pub(super) fn arcnet(context: DecodeContext, view: View<'_>, kind_at: usize) -> Decoded<'_> {
     match view.u8(kind_at)? {
         // RFC 1051.
@@ -36,7 +36,7 @@ pub(super) fn arcnet(context: DecodeContext, view: View<'_>, kind_at: usize) -> 
         // RFC 1201: a split flag and a sequence number; an even flag other than 0 marks a later
         // fragment.
         212 => match view.u8(kind_at + 1)? {
-            // An exception frame repeats the header behind four bytes of filling.
+            // An exception frame repeats the header after four bytes of padding.
             0xff => ip::decode(context, view.skip(kind_at + 8)?),
             flag if flag != 0 && flag & 1 == 0 => Err(Skip::Fragment),
             flag => {
@@ -48,7 +48,7 @@ pub(super) fn arcnet(context: DecodeContext, view: View<'_>, kind_at: usize) -> 
     }
 }
 
-/// LLC over ATM (RFC 2684), or IP without any header where the first byte says so.
+/// LLC over ATM (RFC 2684), or IP without any header if the first byte is that of IP.
 pub(super) fn atm_llc(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? {
         0x45..=0x4f | 0x60..=0x6f => ip::decode(context, view),
@@ -65,7 +65,7 @@ pub(super) fn sun_atm(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// Frame Relay (RFC 2427), or Cisco's own form with an EtherType.
+/// Frame Relay (RFC 2427), or Cisco's form with an EtherType.
 pub(super) fn frame_relay(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut address = 0;
     while view.u8(address)? & 1 == 0 {

@@ -1,6 +1,6 @@
-//! Link layers: from the first byte that was captured to the network layer.
+//! Link layers: from the first captured byte to the network layer.
 //!
-//! One file a family; [`decode`] is the list of what can be read.
+//! There is one file per family; [`decode`] lists the supported link types.
 
 pub(super) mod ethernet;
 pub(super) mod ppp;
@@ -21,7 +21,7 @@ use super::view::View;
 use super::{Skip, ethertype, ip, llc};
 use crate::capture::LinkType;
 
-/// A packet that begins with the header of `link`.
+/// Decodes a packet that begins with the header of `link`.
 pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>) -> Decoded<'a> {
     match link.0 {
         0 => loopback::null(context, view),
@@ -31,7 +31,7 @@ pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>)
         8 => minor::slip(context, view),
         9 | 50 => ppp::hdlc(context, view),
         10 => minor::fddi(context, view),
-        // DLT_RAW's own number differs between systems; some writers put it into files unchanged.
+        // The number of DLT_RAW differs between systems; some writers put it into files unchanged.
         12 | 14 | 101 | 228 | 229 => ip::decode(context, view),
         51 => ethertype::pppoe_session(context, view),
         19 | 100 | 106 => minor::atm_llc(context, view),
@@ -63,20 +63,20 @@ pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>)
         241 => ethernet::decode(context, view.skip(12)?),
         242 => minor::ip_over_infiniband(context, view),
         258 => pktap::decode(context, view),
-        // The preamble.
+        // Skip the preamble.
         259 | 274 => ethernet::decode(context, view.skip(8)?),
         276 => cooked::v2(context, view),
         other => Err(Skip::LinkType(other)),
     }
 }
 
-/// Whether packets of this link type can be read.
+/// Whether packets of this link type are supported.
 #[cfg(test)]
 pub(crate) fn is_supported(link: LinkType) -> bool {
     !matches!(decode(DecodeContext::new(inner), link, View::default()), Err(Skip::LinkType(_)))
 }
 
-/// Reads what lies within a packet or frame of any layer.
+/// Decodes a packet inside a packet or frame of any layer.
 pub(super) fn inner(context: DecodeContext, inside: Inside, view: View<'_>) -> Decoded<'_> {
     match inside {
         Inside::Ip => ip::decode(context, view),

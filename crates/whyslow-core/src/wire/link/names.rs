@@ -1,10 +1,10 @@
-//! The names of the link types, as <https://www.tcpdump.org/linktypes.html> registers them.
+//! Names of the link types in the registry at <https://www.tcpdump.org/linktypes.html>.
 
 use crate::capture::LinkType;
 use std::borrow::Cow;
 
-/// What a link type is called, without the `LINKTYPE_` in front: `ETHERNET`, `LINUX_SLL2`, …; one
-/// that is not registered is called by its number.
+/// The name of a link type, without `LINKTYPE_`: `ETHERNET`, `LINUX_SLL2`, …; the number if it is
+/// not registered.
 pub fn link_type_name(link: LinkType) -> Cow<'static, str> {
     match registered_name(link) {
         Some(name) => Cow::Borrowed(name),
@@ -18,8 +18,8 @@ pub(in crate::wire) fn registered_name(link: LinkType) -> Option<&'static str> {
     NAMES.get(at).map(|(_, name)| *name)
 }
 
-/// All of them, in the order of their values. Files written on systems where DLT_RAW is 12 or 14
-/// carry that number.
+/// All names, in the order of their values. Files written on systems where DLT_RAW is 12 or 14
+/// contain that number.
 const NAMES: [(u16, &str); 217] = [
     (0, "NULL"),
     (1, "ETHERNET"),

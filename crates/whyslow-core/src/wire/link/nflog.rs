@@ -1,21 +1,21 @@
-//! LINKTYPE_NFLOG: packets from the Linux firewall's log target, as a list of typed values.
+//! LINKTYPE_NFLOG: packets from the Linux firewall's log target, as a list of typed attributes.
 
 use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ip};
 
-/// The value that holds the packet (NFULA_PAYLOAD).
+/// The attribute with the packet (NFULA_PAYLOAD).
 const PAYLOAD: u16 = 9;
 
-/// Family, version, resource; then values, each with its length and type in the byte order of the
-/// host that captured.
+/// Decodes family, version, resource; then attributes, each with its length and type in the byte
+/// order of the capturing host.
 pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? != 0 {
         return Err(Skip::Malformed("an NFLOG version other than 0"));
     }
     let mut rest = view.skip(4)?;
     loop {
-        // Types are small: the order in which the type's upper byte is empty is the right one.
+        // Types are small, so the correct byte order is the one in which the upper byte is zero.
         let big = rest.u8(2)? == 0;
         let field = |at| if big { rest.u16(at) } else { rest.u16_le(at) };
         let (length, kind) = (usize::from(field(0)?), field(2)?);

@@ -1,10 +1,11 @@
-//! PKTAP: what macOS writes when it captures on several interfaces (`tcpdump -i pktap`, `-i all`).
+//! PKTAP: the header that macOS writes for captures on several interfaces (`tcpdump -i pktap`, `-i
+//! all`).
 
 use crate::wire::Skip;
 use crate::wire::context::{DecodeContext, Decoded, Inside};
 use crate::wire::view::View;
 
-/// The header's length, what follows it, the link type of that.
+/// The header's length, the kind of record, and its link type.
 struct Header {
     length: usize,
     next: u32,
@@ -13,8 +14,7 @@ struct Header {
 
 impl Header {
     fn read(view: View<'_>) -> Result<Self, Skip> {
-        // In the byte order of the host; a length is never so large that both orders could be
-        // meant.
+        // In host byte order; the length is small, so only one order is plausible.
         let big = view.u32(0)? <= 0xffff;
         let field = |at| if big { view.u32(at) } else { view.u32_le(at) };
         Ok(Self { length: field(0)? as usize, next: field(4)?, link: field(8)? })
@@ -36,8 +36,8 @@ pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// LINKTYPE_USER2, which Apple used for PKTAP before it had a number of its own, and which anyone
-/// may use.
+/// LINKTYPE_USER2, which Apple used for PKTAP before it was assigned a number. Others may use it
+/// too.
 pub(super) fn private(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let header = Header::read(view)?;
     if header.next <= 1 && (12..=512).contains(&header.length) && header.link <= 0xffff {

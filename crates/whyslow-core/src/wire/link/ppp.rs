@@ -5,8 +5,8 @@ use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ethertype, ip};
 
-/// A PPP packet, with or without the HDLC-like address and control bytes, its protocol in one byte
-/// or in two.
+/// Decodes a PPP packet, with or without the HDLC-like address and control bytes, and a protocol of
+/// one or two bytes.
 pub(in crate::wire) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let view = if view.starts_with(&[0xff, 0x03]) { view.skip(2)? } else { view };
     let first = view.u8(0)?;
@@ -21,7 +21,7 @@ pub(in crate::wire) fn decode(context: DecodeContext, view: View<'_>) -> Decoded
     }
 }
 
-/// A serial line that carries PPP or Cisco HDLC: the first byte tells.
+/// Decodes a serial line with PPP or Cisco HDLC, which the first byte shows.
 pub(super) fn hdlc(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? {
         0x0f | 0x8f => cisco_hdlc(context, view),
@@ -29,7 +29,7 @@ pub(super) fn hdlc(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// LINKTYPE_PPP_PPPD: the HDLC-like address is replaced by the direction.
+/// LINKTYPE_PPP_PPPD: the direction replaces the HDLC-like address.
 pub(super) fn pppd(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let header = if view.u8(1)? == 0x03 { 2 } else { 1 };
     decode(context, view.skip(header)?)

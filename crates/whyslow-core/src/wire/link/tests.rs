@@ -64,7 +64,7 @@ fn frames_with_an_llc_header() {
 
 #[test]
 fn tags_and_llc_headers_do_not_nest_without_end() {
-    // Each tag holds a length, and each LLC header the EtherType of the next tag.
+    // Each tag contains a length, and each LLC header the EtherType of the next tag.
     let layer = [0, 7, 0x05, 0xdc, 0xaa, 0xaa, 0x03, 0, 0, 0, 0x81, 0];
     assert!(matches!(read(ETHERNET, &ethernet(0x8100, &layer.repeat(5000))), Err(Skip::Malformed(_))));
 }
@@ -135,7 +135,7 @@ fn raw_ip_under_each_of_its_numbers() {
     }
 }
 
-/// An 802.11 data frame with quality of service, from an access point.
+/// An 802.11 QoS data frame from an access point.
 fn wireless(flags: u8, service: u8, inside: &[u8]) -> Vec<u8> {
     let extra: &[u8] = if flags & 0x03 == 0x03 { &[4; 6] } else { &[] };
     let control: &[u8] = if flags & 0x80 != 0 { &[0; 4] } else { &[] };
@@ -147,7 +147,7 @@ fn wireless_data_frames() {
     assert_whole(read(105, &wireless(0x02, 0, &snap())));
     assert_whole(read(105, &wireless(0x03, 0, &snap())));
     assert_whole(read(105, &wireless(0x82, 0, &snap())));
-    // The same without quality of service, then with a frame check sequence.
+    // Without QoS, then with a frame check sequence.
     let mut plain = wireless(0x02, 0, &[]);
     plain[0] = 0x08;
     plain.truncate(24);
@@ -183,7 +183,7 @@ fn wireless_frames_that_the_card_deciphered() {
     assert_whole(read(105, &wireless(0x42, 0, &snap())));
     assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 8], &snap()]))));
     assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 4], &snap()]))));
-    // What Centrino's driver hears of others, as an Ethernet frame.
+    // A frame of another station, recorded as an Ethernet frame by the Centrino driver.
     assert_whole(read(1, &join(&[&ADDRESSES, &[0x24, 0x52], &wireless(0x41, 0, &join(&[&[9; 4], &snap()]))])));
 }
 
@@ -220,7 +220,7 @@ fn pktap_in_either_byte_order() {
     assert!(matches!(read(258, &join(&[&little(0, 1), &v4()])), Err(Skip::NoPacket(_))));
     assert_eq!(read(258, &join(&[&little(1, 187), &v4()])), Err(Skip::LinkType(187)));
     assert_eq!(read(149, &[0xee; 60]), Err(Skip::LinkType(149)), "someone else's use of the number");
-    // It cannot hold itself without end.
+    // It must not contain itself endlessly.
     assert!(matches!(read(258, &[12, 0, 0, 0, 1, 0, 0, 0, 2, 1, 0, 0].repeat(1000)), Err(Skip::Malformed(_))));
 }
 

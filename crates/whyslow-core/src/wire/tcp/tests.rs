@@ -68,7 +68,7 @@ fn options_that_are_only_noted() {
     assert!(!options(&[254, 4, 0xf9, 0x88]).fast_open);
     assert!(options(&[30, 4, 0, 0x81]).mptcp && !options(&[30, 4, 0, 0x81]).mptcp_join);
     assert!(options(&[30, 4, 0x10, 1]).mptcp_join);
-    // Unknown ones, and MD5 signatures, are passed over.
+    // Unknown options and MD5 signatures are skipped.
     let after_unknown = options(&[77, 3, 9, 19, 4, 0, 0, 3, 3, 2, 1, 1]);
     assert_eq!(after_unknown, Options { window_scale: Some(2), ..Options::default() });
 }

@@ -6,7 +6,7 @@ use crate::wire::{Datagram, Segment, Skip};
 /// LINKTYPE_RAW.
 const RAW: u16 = 101;
 
-/// What an outer IPv4 packet with this inside gives.
+/// Decodes an outer IPv4 packet with this payload.
 fn within(protocol: u8, inside: &[u8]) -> Result<u8, Skip> {
     let packet = ipv4(protocol, inside);
     tunnels(read(RAW, &packet))
@@ -64,7 +64,7 @@ fn gre_with_every_optional_field() {
     // A route of one entry, and its end.
     let route = [0x40, 0, 0x08, 0, 0, 0, 0, 0, 8, 0, 0, 4, 192, 0, 2, 9, 0, 0, 0, 0];
     assert_eq!(within(47, &join(&[&route, &inner()])), Ok(1));
-    // NVGRE: an Ethernet frame, with the network's number in the key.
+    // NVGRE: an Ethernet frame, with the network's ID in the key.
     assert_eq!(within(47, &join(&[&[0x20, 0, 0x65, 0x58, 0, 0, 9, 0], &frame()])), Ok(1));
     assert_eq!(within(47, &[0, 0, 0x08, 0x06, 0, 1]), Err(Skip::NotIp(0x0806)));
 }
@@ -178,6 +178,6 @@ fn a_fragmented_tunnel_keeps_the_true_length_inside() {
     let segment = read(RAW, &fragment).unwrap();
     assert_eq!((segment.payload_len, segment.payload), (10, &b"0123"[..]));
     assert!(!segment.fragment, "the segment itself is whole");
-    // Without the flag, the length inside goes beyond a whole packet and is not believed.
+    // Without the flag, the inner length exceeds a complete packet and is ignored.
     assert_eq!(read(RAW, &whole[..64]).unwrap().payload_len, 4);
 }

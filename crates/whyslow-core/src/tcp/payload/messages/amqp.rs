@@ -1,6 +1,6 @@
 //! AMQP 0-9-1 (the AMQP specification, sections 2.3 and 4.2; RabbitMQ's extensions).
 //!
-//! A label is class and method. What is published or delivered is no request.
+//! A label is the class and the method. Published and delivered messages are not requests.
 
 use super::framed::{Format, Part, Role, Split};
 
@@ -9,13 +9,13 @@ const HEARTBEAT: u8 = 8;
 const PROTOCOL: &[u8; 8] = b"AMQP\x00\x00\x09\x01";
 /// Type, channel, size, class and method.
 const HEAD: usize = 11;
-/// RabbitMQ's `frame_max` is 131,072 bytes by default; none is larger than this.
+/// Largest accepted frame; RabbitMQ's `frame_max` is 131,072 bytes by default.
 const MAX_FRAME: u32 = 16 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Amqp;
 
-/// Whether these bytes are those with which a client begins, or a heartbeat.
+/// Whether these bytes are the first ones of a client, or a heartbeat.
 pub(super) fn opens(bytes: &[u8]) -> bool {
     bytes.starts_with(PROTOCOL)
 }
@@ -24,7 +24,7 @@ pub(super) fn is_heartbeat(bytes: &[u8]) -> bool {
     bytes == [HEARTBEAT, 0, 0, 0, 0, 0, 0, 0xce]
 }
 
-/// Methods of a client that are answered: class and method, and the name.
+/// Client methods that get a response: class, method, and name.
 const REQUESTS: [(u16, u16, &str); 22] = [
     (10, 40, "connection.open"),
     (10, 50, "connection.close"),
@@ -78,7 +78,7 @@ impl Format for Amqp {
             (METHOD, Some(&[c0, c1, m0, m1])) => {
                 let (class, method) = (u16::from_be_bytes([c0, c1]), u16::from_be_bytes([m0, m1]));
                 let of = |method: u16| REQUESTS.iter().find(|request| (request.0, request.1) == (class, method));
-                // The method that answers has the next number, or the one behind that
+                // The response's method number is the next one, or the one after that
                 // (basic.get-empty).
                 let answers = of(method.wrapping_sub(1)).or_else(|| of(method.wrapping_sub(2)).filter(|_| class == 60));
                 match from {

@@ -1,4 +1,5 @@
-//! [`ClearReader`]: the payload of a connection in clear, in order, for the reader of its protocol.
+//! [`ClearReader`]: passes the payload of an unencrypted connection in order to its protocol's
+//! parser.
 
 use super::conversation::Conversation;
 use super::facts::MessageFacts;
@@ -11,13 +12,13 @@ use crate::types::Side;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// Most bytes of a side that wait behind a hole: a window of a fast path, and more than the
-/// reordering of any.
+/// Most buffered bytes of a side after a hole: a window of a fast path, and more than any
+/// reordering.
 const MAX_HELD: usize = 128 << 10;
-/// Size of an entry without its bytes, about.
+/// Approximate size of an entry without its bytes.
 const ENTRY: usize = 64;
 
-/// A segment behind a hole.
+/// A segment after a hole.
 #[derive(Clone, Debug)]
 struct Held {
     len: u64,
@@ -25,18 +26,18 @@ struct Held {
     time: Time,
 }
 
-/// One side.
+/// The reordering buffer of one side.
 #[derive(Clone, Debug, Default)]
 struct Order {
-    /// The byte that is awaited; none before the first one.
+    /// Position of the next expected byte; `None` before the first one.
     next: Option<u64>,
     held: BTreeMap<u64, Held>,
     held_bytes: usize,
-    /// When its last segment was read.
+    /// Capture time of the last segment that was read.
     last: Time,
 }
 
-/// Reads the messages of a connection in clear.
+/// Parses the messages of an unencrypted connection.
 #[derive(Clone, Debug)]
 pub(in crate::tcp::payload) struct ClearReader {
     conversation: Conversation,
@@ -44,15 +45,15 @@ pub(in crate::tcp::payload) struct ClearReader {
 }
 
 impl ClearReader {
-    /// For the connection whose payload in this segment begins something that is known.
+    /// Creates a reader if the payload of this segment begins a known protocol.
     pub(in crate::tcp::payload) fn opening(seg: &Seg, payload: &[u8], ports: [u16; 2]) -> Option<Box<Self>> {
         let (from, len) = (seg.from() as usize, u64::from(seg.len));
         let conversation = Conversation::in_clear(&Opening { from, bytes: payload, len, ports })?;
         Some(Box::new(Self { conversation, sides: [Order::default(), Order::default()] }))
     }
 
-    /// Takes a segment's payload, which begins at `start`; returns what it shows of its part in the
-    /// conversation, if that is known.
+    /// Takes a segment's payload, which begins at `start`. Returns its role in the conversation, if
+    /// known.
     pub(in crate::tcp::payload) fn read(&mut self, seg: &Seg, start: u64, payload: &[u8]) -> Option<PayloadKind> {
         let from = seg.from();
         self.conversation.begin_segment();
@@ -72,7 +73,7 @@ impl ClearReader {
         self.conversation.kind_of_segment(from)
     }
 
-    /// Number of passed bytes that [need not be read](Self::unread).
+    /// Passes over bytes that [need not be read](Self::unread).
     pub(in crate::tcp::payload) fn passed(&mut self, from: Side, bytes: u64) {
         let side = &mut self.sides[from];
         if let Some(next) = side.next.filter(|_| bytes > 0) {
@@ -96,7 +97,7 @@ impl ClearReader {
         self.conversation.forget(before);
     }
 
-    /// Adds what it found to what the payload shows otherwise.
+    /// Adds the results to the other facts about the payload.
     pub(in crate::tcp::payload) fn note(&mut self, content: &mut [Content; 2]) {
         self.conversation.note(content);
     }
@@ -105,7 +106,7 @@ impl ClearReader {
         self.conversation.finish().map(Box::new)
     }
 
-    /// Gives the reader what is new of a segment that begins at or before the awaited byte.
+    /// Passes on the new part of a segment that begins at or before the expected byte.
     fn deliver(&mut self, from: Side, start: u64, payload: &[u8], segment: &Held) {
         let side = &mut self.sides[from];
         let next = side.next.unwrap_or(start);
@@ -126,7 +127,7 @@ impl ClearReader {
         }
     }
 
-    /// Reads what waited for the bytes that have come.
+    /// Reads buffered segments that are now in order.
     fn drain(&mut self, from: Side) {
         loop {
             let side = &mut self.sides[from];
@@ -139,7 +140,7 @@ impl ClearReader {
         }
     }
 
-    /// The bytes of a hole do not come.
+    /// Skips a hole whose bytes will not come.
     fn skip_hole(&mut self, from: Side) {
         let side = &mut self.sides[from];
         let next = side.next.unwrap_or_default();

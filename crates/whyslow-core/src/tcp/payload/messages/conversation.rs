@@ -1,4 +1,4 @@
-//! [`Conversation`]: the messages of both sides, by the reader that their first bytes choose.
+//! [`Conversation`]: the messages of both sides, parsed by the parser for their first bytes.
 
 use super::facts::MessageFacts;
 use super::http3::{self, Http3};
@@ -10,37 +10,38 @@ use crate::tcp::payload::kind::PayloadKind;
 use crate::tls::{Opened as Record, PlaintextSink};
 use crate::types::{Side, StreamBytes};
 
-/// Plaintext that is needed to know what it is: a frame's header of HTTP/2, and more than any
+/// Plaintext bytes needed to recognise the protocol: an HTTP/2 frame header, and more than any
 /// method.
 const ENOUGH: usize = 16;
 
-/// What both sides send.
+/// The messages of both sides.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp::payload) struct Conversation {
     reader: Reader,
-    /// The first bytes of each side, until they show what they are.
+    /// The first bytes of each side, until the protocol is recognised.
     starts: [Vec<u8>; 2],
     found: Found,
 }
 
 impl Conversation {
-    /// Of what begins with these bytes in clear, if that is known.
+    /// Creates one for a protocol in clear that begins with these bytes, if it is known.
     pub(super) fn in_clear(opening: &Opening<'_>) -> Option<Self> {
         let reader = opening::in_clear(opening);
         (!matches!(reader, Reader::Unknown | Reader::Other)).then(|| Self { reader, ..Self::default() })
     }
 
-    /// Of HTTP/3, whose bytes come by streams. `client`: the side that opened the connection.
+    /// Creates one for HTTP/3, whose bytes come from streams. `client`: the side that opened the
+    /// connection.
     pub(in crate::tcp::payload) fn http3(client: Side) -> Self {
         Self { reader: Reader::Http3(Box::new(Http3::new(client))), ..Self::default() }
     }
 
-    /// Of what is not known here.
+    /// Creates one for an unknown protocol.
     pub(in crate::tcp::payload) fn unknown() -> Self {
         Self { reader: Reader::Other, ..Self::default() }
     }
 
-    /// Takes bytes of a stream of QUIC.
+    /// Takes bytes of a QUIC stream.
     pub(in crate::tcp::payload) fn read_stream(&mut self, piece: &StreamBytes) {
         let Self { reader, found, .. } = self;
         let Reader::Http3(http) = reader else { return };
@@ -52,7 +53,7 @@ impl Conversation {
         http.read_stream(piece, &mut http3::Found { requests: &mut found.requests, give: &mut give });
     }
 
-    /// A segment of a side is read next.
+    /// Begins a new segment.
     pub(in crate::tcp::payload) fn begin_segment(&mut self) {
         self.found.heads.begins_request = false;
     }
@@ -70,7 +71,7 @@ impl Conversation {
         self.reader.known().map_or(0, |reader| reader.unread(side))
     }
 
-    /// What the segment that was read shows of its part in the conversation.
+    /// The role of the current segment in the conversation.
     pub(in crate::tcp::payload) fn kind_of_segment(&mut self, from: Side) -> Option<PayloadKind> {
         let kind = self.reader.messages().and_then(|reader| reader.take_kind(from as usize));
         if self.found.heads.begins_request { Some(PayloadKind::Request) } else { kind }
@@ -98,14 +99,14 @@ impl Conversation {
         }
     }
 
-    /// Gives up heads before these positions.
+    /// Drops heads before these positions.
     pub(in crate::tcp::payload) fn forget(&mut self, before: [u64; 2]) {
         for (heads, before) in self.found.heads.heads.iter_mut().zip(before) {
             heads.retain(|(seq, _)| *seq >= before);
         }
     }
 
-    /// Adds what it found to what the payload shows otherwise.
+    /// Adds the results to the other facts about the payload.
     pub(in crate::tcp::payload) fn note(&mut self, content: &mut [Content; 2]) {
         for side in Side::BOTH {
             let (content, found) = (&mut content[side], &mut self.found);
@@ -119,7 +120,7 @@ impl Conversation {
         }
     }
 
-    /// What it found; `None` if nothing is known of its messages.
+    /// The facts; `None` if the protocol is unknown.
     pub(in crate::tcp::payload) fn finish(mut self) -> Option<MessageFacts> {
         let protocol = self.reader.protocol()?;
         let states = [0, 1].map(|side| self.state(side));
@@ -144,7 +145,7 @@ impl Conversation {
             match opening::in_plaintext(&opening, ENOUGH) {
                 Opened::Reader(reader) => self.reader = reader,
                 Opened::More => return,
-                // The other side may still show it.
+                // The other side may still show the protocol.
                 Opened::No if self.starts.iter().any(|held| held.len() < ENOUGH) => return,
                 Opened::No => self.reader = Reader::Other,
             }
@@ -166,8 +167,8 @@ impl PlaintextSink for Conversation {
     }
 }
 
-/// Reads plaintext as if it had been decrypted, a record a piece: for tests of this stage. Returns
-/// the requests, the number of heads of each side, and how many waits for windows there were.
+/// For tests of this stage: parses plaintext as if it had been decrypted, one record per piece.
+/// Returns the requests, the number of heads of each side, and the number of waits for windows.
 #[cfg(feature = "unstable")]
 pub fn read_plaintext<'a>(
     pieces: impl Iterator<Item = (Side, &'a [u8])>,

@@ -1,8 +1,8 @@
-//! DNS over TCP (RFC 1035 section 4.2.2): queries with their answers.
+//! DNS over TCP (RFC 1035 section 4.2.2): queries with their responses.
 
 use super::framed::{Format, Part, Role, Split};
 
-/// The length in front, the header, and the question.
+/// The length prefix, the header, and the question.
 const HEADER: usize = 2 + 12;
 const HEAD: usize = HEADER + 260;
 const RESPONSE: u16 = 1 << 15;
@@ -59,7 +59,7 @@ pub(super) fn question(message: &[u8]) -> Option<String> {
     Some(if name.is_empty() { format!("{kind} .") } else { format!("{kind} {name}") })
 }
 
-/// What a response says of a failure.
+/// The error code of a response, as text.
 pub(super) fn failure(flags: u16) -> Option<String> {
     match flags & 15 {
         0 => None,

@@ -1,25 +1,25 @@
-//! [`MessageFacts`]: what the messages of a connection showed.
+//! [`MessageFacts`]: facts about the messages of a connection.
 
 use super::http2::WindowWait;
 use super::requests::RequestFacts;
 use crate::types::RequestProtocol;
 use crate::units::Time;
 
-/// What the messages of a connection showed. Positions are relative sequence numbers.
+/// Facts about the messages of a connection. Positions are relative sequence numbers.
 #[derive(Clone, Debug)]
 pub struct MessageFacts {
-    /// What they are written in.
+    /// Their protocol.
     pub protocol: RequestProtocol,
-    /// Requests with their responses, in the order in which they began: the first ones.
+    /// The first requests with their responses, ordered by their begin.
     pub requests: Vec<RequestFacts>,
-    /// How many there were.
+    /// Number of all requests.
     pub requests_total: u64,
-    /// The waits of each side for a window of HTTP/2; none where not all was read that fills and
-    /// opens them.
+    /// The waits of each side for an HTTP/2 window; `None` unless all frames that fill and open
+    /// windows were parsed.
     pub windows: Option<[Vec<WindowWait>; 2]>,
-    /// Heartbeats of each side, and their answers: where they begin and end.
+    /// Begin and end of the heartbeats of each side and of their responses.
     pub heartbeats: [Vec<(u64, u64)>; 2],
-    /// All of both sides was read, to the end.
+    /// Both sides were parsed completely.
     pub is_whole: bool,
 }
 
@@ -30,16 +30,16 @@ impl MessageFacts {
         list.iter().any(|&(start, end)| start <= from && to <= end)
     }
 
-    /// Whether all requests of the connection are known, and what is no response to one was not
-    /// asked for. (Of HTTP the requests are known by the framing of their heads, too.)
+    /// Whether all requests are known, so that all other data of the server is unrequested. (HTTP/1
+    /// requests are also known from the framing of their heads.)
     pub(crate) fn shows_all_requests(&self) -> bool {
         use RequestProtocol::{Http1, Http2, Http3};
         let is_http = matches!(self.protocol, Http1 | Http2 | Http3);
         self.is_whole && !is_http && self.requests_total == self.requests.len() as u64
     }
 
-    /// Whether a request waited for what begins with these bytes of the responder, at this time: a
-    /// response to a request that does not wait for something to happen begins in them, or goes on.
+    /// Whether a request waited for the responder's message in these bytes, at this time: a
+    /// response begins in them or continues, and its request is not a long poll.
     pub(crate) fn was_waited_for(&self, (from, to): (u64, u64), start: Time) -> bool {
         self.requests.iter().filter(|request| !request.is_poll).any(|request| {
             let begins = |seq: u64| (from..to).contains(&seq);

@@ -1,4 +1,4 @@
-//! [`Framed`]: messages with a length field, and what a format knows of each.
+//! [`Framed`]: parses messages with a length field; a [`Format`] interprets them.
 
 use super::http2::WindowWait;
 use super::reading::{Found, HEAD_MAX, MAX_PENDING, MessageState, Messages, Placed};
@@ -6,63 +6,63 @@ use super::requests::RequestFacts;
 use crate::tcp::payload::kind::PayloadKind;
 use std::collections::VecDeque;
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Client,
     Server,
 }
 
-/// The length of a message, by its first bytes.
+/// The length of a message, from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Split {
-    /// More bytes are needed: this number in all.
+    /// More bytes are needed; holds the total.
     Need(usize),
-    /// The end of a line is needed.
+    /// The complete line is needed.
     Line,
-    /// Its length; its first `head` bytes, or all if it is shorter, are read.
+    /// The message's length; only its first `head` bytes, or all if it is shorter, are parsed.
     Message { len: u64, head: usize },
-    /// It is not of this protocol, or another protocol follows.
+    /// The bytes are not of this protocol, or another protocol follows.
     Lost,
 }
 
-/// What a message is.
+/// Kind of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Something before a request, with which that begins.
+    /// Belongs to the next request, which begins with it.
     Opens,
     /// A request.
     Request(Request),
-    /// A request goes on. `ends`: with this message.
+    /// The request continues. `ends`: with this message.
     GoesOn { ends: bool },
-    /// A response, or a part of it. `ends`: with this message.
+    /// A response, or a part of one. `ends`: with this message.
     Response { key: Option<u64>, ends: bool, error: Option<String>, status: Option<u16> },
-    /// A sign of life, or its answer.
+    /// A heartbeat, or the response to one.
     Heartbeat,
     /// A message without a request.
     Push,
-    /// What the protocol needs for itself.
+    /// Housekeeping of the protocol.
     Other,
 }
 
-/// A request that begins.
+/// The begin of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) label: String,
-    /// What its response refers to it by; without, responses come in order.
+    /// The key in its response; `None` if responses come in order.
     pub(super) key: Option<u64>,
-    /// No response comes.
+    /// It gets no response.
     pub(super) is_unanswered: bool,
-    /// It waits for something to happen.
+    /// It waits for an event (a long poll).
     pub(super) is_poll: bool,
-    /// More of it comes.
+    /// More messages of it follow.
     pub(super) goes_on: bool,
-    /// It only keeps the connection alive.
+    /// It is only a keep-alive.
     pub(super) is_heartbeat: bool,
 }
 
 impl Part {
-    /// A request with a response to come.
+    /// A request that gets a response.
     pub(super) fn request(label: impl Into<String>, key: Option<u64>) -> Self {
         Self::Request(Request { label: label.into(), key, ..Request::default() })
     }
@@ -72,60 +72,59 @@ impl Part {
         Self::Response { key, ends: true, error: None, status: None }
     }
 
-    /// A part of the response that comes next.
+    /// A part of the next response.
     pub(super) fn response_part() -> Self {
         Self::Response { key: None, ends: false, error: None, status: None }
     }
 }
 
-/// How a protocol's messages are cut, and what they are.
+/// Splits a protocol's messages and interprets them.
 pub(super) trait Format {
-    /// The length of the message with which these bytes of a side begin; at least one byte.
+    /// The length of the message that begins with these bytes of a side; there is at least one.
     fn split(&self, from: Role, bytes: &[u8]) -> Split;
 
-    /// The kind of a message of this length, by its first bytes.
+    /// The kind of a message of this length, from its first bytes.
     fn part(&mut self, from: Role, head: &[u8], len: u64) -> Part;
 
-    /// Whether these first bytes of a segment, behind bytes that were not captured, are certainly
-    /// those of a message.
+    /// Whether these first bytes of a segment, after uncaptured bytes, certainly begin a message.
     fn resumes(&self, _from: Role, _bytes: &[u8]) -> bool {
         false
     }
 }
 
-/// What a side is in the middle of.
+/// Position of a side's parser.
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
-    /// The head of a message, or nothing.
+    /// In the head of a message, or between messages.
     #[default]
     Head,
-    /// Number of bytes of a message that follow.
+    /// Number of remaining bytes of the message.
     Rest(u64),
-    /// The rest of a line that is too long.
+    /// In the rest of a line that is too long.
     Line,
     Lost,
 }
 
-/// One side.
+/// The parser of one side.
 #[derive(Clone, Debug, Default)]
 struct Half {
     state: State,
     gather: Vec<u8>,
-    /// Where the message began.
+    /// Position where the message began.
     began: Option<Placed>,
-    /// Where that began with which a request opens.
+    /// Position where the first message of the request began.
     opened: Option<Placed>,
     part: Option<Part>,
-    /// The place of the request that it sends.
+    /// Index of the request that it sends.
     request: Option<usize>,
-    /// A request of several messages is under way.
+    /// A request of several messages is incomplete.
     goes_on: bool,
-    /// The waiting request that the message answers.
+    /// The pending request that the message answers.
     answers: Option<usize>,
     has_request: bool,
 }
 
-/// A request that waits.
+/// A pending request.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     key: Option<u64>,
@@ -134,7 +133,7 @@ struct Pending {
     is_heartbeat: bool,
 }
 
-/// The reader of a format.
+/// The parser for a format.
 #[derive(Clone, Debug)]
 pub(super) struct Framed<F> {
     format: F,
@@ -157,7 +156,7 @@ impl<F: Format> Framed<F> {
         if from == self.client { Role::Client } else { Role::Server }
     }
 
-    /// Reads of the head of a message. Returns the bytes behind it, or `None` if it needs more.
+    /// Parses the head of a message. Returns the bytes after it, or `None` if more are needed.
     fn head<'a>(&mut self, bytes: &'a [u8], at: Placed, found: &mut Found) -> Option<&'a [u8]> {
         let role = self.role(at.from);
         let mut rest = bytes;
@@ -210,7 +209,7 @@ impl<F: Format> Framed<F> {
         }
     }
 
-    /// A message begins whose head is there.
+    /// Begins a message after its head.
     fn begin(&mut self, head: &[u8], len: u64, at: Placed, found: &mut Found) {
         let role = self.role(at.from);
         let part = self.format.part(role, head, len);
@@ -251,7 +250,7 @@ impl<F: Format> Framed<F> {
         half.part = Some(part);
     }
 
-    /// The message ends.
+    /// Ends the message.
     fn end(&mut self, at: Placed, found: &mut Found) {
         let Self { halves, pending, .. } = self;
         let Some(half) = halves.get_mut(at.from) else { return };
@@ -290,7 +289,7 @@ impl<F: Format> Framed<F> {
         }
     }
 
-    /// Bytes of a message's rest.
+    /// Counts bytes of the rest of a message.
     fn count(&mut self, bytes: u64, from: usize, found: &mut Found) {
         let Self { halves, pending, client, .. } = self;
         let Some(half) = halves.get_mut(from) else { return };
@@ -322,7 +321,7 @@ impl<F: Format> Messages for Framed<F> {
             && self.format.resumes(role, bytes)
         {
             half.state = State::Head;
-            // Which of the requests before it were answered is not known.
+            // It is unknown which of the earlier requests were answered.
             self.pending.clear();
         }
         while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! [`Http1`]: the messages of HTTP/1 in two streams of plaintext without holes (RFC 9112).
+//! [`Http1`]: parses the HTTP/1 messages in two plaintext streams without holes (RFC 9112).
 
 use super::http2::{Http2, WindowWait};
 use super::reading::{Found, FoundHead, MessageState, Messages, Placed};
@@ -8,64 +8,63 @@ use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::payload::protocol::GATHER_MAX;
 use std::collections::VecDeque;
 
-/// Most requests that wait for their responses on one connection: of a client that sends more, the
-/// responses are not told apart.
+/// Most pending requests of one connection. If a client sends more, responses cannot be matched.
 const MAX_PIPELINED: usize = 256;
 
-/// What a direction is in the middle of.
+/// Position of a direction's parser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// A head, or between two messages.
+    /// In a head, or between two messages.
     #[default]
     Head,
-    /// Number of bytes of the body that follow.
+    /// Number of remaining bytes of the body.
     Body(u64),
     Chunk(Chunk),
     /// The body ends with the connection.
     ToEnd,
-    /// HTTP/2 follows, as the client asked for.
+    /// HTTP/2 follows, as the client requested.
     Switched,
-    /// Something else than HTTP.
+    /// Not HTTP.
     Lost,
 }
 
-/// A part of a chunked body.
+/// Position in a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
-    /// The line with its size: so much was read of it, and whether its digits are over.
+    /// In the line with the chunk's size: the value so far, and whether its digits are complete.
     Size {
         size: u64,
         has_ended: bool,
     },
     Data(u64),
-    /// The end of line behind the data.
+    /// At the end of line after the data.
     End,
-    /// Trailers: how long the line is that has begun.
+    /// In the trailers: the length of the current line.
     Trailer {
         line: u64,
     },
 }
 
-/// One direction.
+/// The parser of one direction.
 #[derive(Clone, Debug, Default)]
 struct Direction {
     state: State,
-    /// A head that is not complete.
+    /// An incomplete head.
     gather: Vec<u8>,
     began: Option<Placed>,
-    /// The request that it is in: its own or the one that it answers.
+    /// The current request: sent, or answered, by this direction.
     current: Option<usize>,
-    /// It sends responses.
+    /// Whether it sends responses.
     answers: bool,
-    /// The message that it is in, if its length is announced.
+    /// The current message, if its length is known.
     announced: Option<usize>,
 }
 
-/// A request that waits for its response.
+/// A pending request.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     place: Option<usize>,
-    /// The response to HEAD has no body.
+    /// HEAD, whose response has no body.
     is_head: bool,
 }
 
@@ -74,32 +73,32 @@ struct Pending {
 pub(super) struct Http1 {
     directions: [Direction; 2],
     pending: VecDeque<Pending>,
-    /// The client, if it asks to go on in HTTP/2.
+    /// The client, if it asks to upgrade to HTTP/2.
     upgrading: Option<usize>,
-    /// What came behind the response that agrees.
+    /// Bytes after the response that accepts the upgrade.
     behind: Vec<u8>,
 }
 
 impl Http1 {
-    /// Of a client that asks to go on in HTTP/2.
+    /// Creates one for a client that asks to upgrade to HTTP/2.
     pub(super) fn upgrading(client: usize) -> Self {
         Self { upgrading: Some(client), ..Self::default() }
     }
 
-    /// The reader of HTTP/2, and the server's first bytes of it, once the server has agreed.
+    /// Returns the HTTP/2 parser and the server's first HTTP/2 bytes, once the server has accepted.
     pub(super) fn take_upgrade(&mut self, found: &mut Found) -> Option<(Http2, Vec<u8>)> {
         let client = self.upgrading?;
         let server = self.directions.get(1 - client.min(1)).filter(|server| server.state == State::Switched)?;
         let place = server.current;
         if let Some(request) = found.requests.at(place) {
-            // The response comes in HTTP/2, on the first stream (RFC 7540 section 3.2).
+            // The response is sent as HTTP/2 on the first stream (RFC 7540 section 3.2).
             (request.status, request.headers, request.response_seq) = (None, None, None);
             request.stream = Some(1);
         }
         Some((Http2::upgraded(client, place), std::mem::take(&mut self.behind)))
     }
 
-    /// Takes the next plaintext of a direction; gives the heads in it.
+    /// Takes the next plaintext of a direction, and passes on the heads in it.
     fn read_bytes(&mut self, mut bytes: &[u8], at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
         let Self { directions, pending, upgrading, behind } = self;
         let Some(direction) = directions.get_mut(at.from) else { return };
@@ -125,7 +124,7 @@ impl Http1 {
         }
     }
 
-    /// A direction ends, with the connection: so does a body whose length is not known.
+    /// Ends a direction with the connection, and with it a body of unknown length.
     fn end(&mut self, requests: &mut Requests) {
         for direction in &self.directions {
             if direction.state == State::ToEnd
@@ -192,23 +191,23 @@ impl Messages for Http1 {
     }
 }
 
-/// A head, with what its body is.
+/// A head, and the form of its body.
 struct WholeHead {
     found: FoundHead,
     began: Placed,
     last: Placed,
     status: Option<u16>,
     method: Option<&'static str>,
-    /// Bytes of the body, if its length is given.
+    /// Length of the body, if it is known.
     body: Option<u64>,
     is_chunked: bool,
 }
 
 impl Direction {
-    /// Reads a head to its end; `None` without one.
+    /// Parses a head to its end; `None` if it is incomplete.
     fn head(&mut self, bytes: &mut &[u8], at: Placed) -> Option<WholeHead> {
         if self.gather.is_empty() {
-            // An empty line before a request is passed over (RFC 9112 section 2.2).
+            // An empty line before a request is skipped (RFC 9112 section 2.2).
             *bytes = bytes.trim_ascii_start();
             if bytes.is_empty() {
                 return None;
@@ -276,7 +275,7 @@ impl Direction {
         found
     }
 
-    /// Takes what is of the body; returns how many of its bytes, and whether it ends with them.
+    /// Consumes bytes of the body; returns their number, and whether the body ends.
     fn body(&mut self, bytes: &mut &[u8]) -> (u64, bool) {
         match &mut self.state {
             State::Body(left) => {
@@ -309,7 +308,7 @@ impl Direction {
         }
     }
 
-    /// The message is complete.
+    /// Completes the message.
     fn complete(&mut self, at: Placed, requests: &mut Requests) {
         self.state = State::Head;
         requests.end_message(at.from, self.announced.take(), at.end);
@@ -325,7 +324,7 @@ impl Direction {
 }
 
 impl Chunk {
-    /// Reads on; returns how many bytes of data there were, and whether the body ends. `None` if it
+    /// Parses more of the body; returns the number of data bytes, and whether it ends. `None` if it
     /// is not chunked.
     fn read(&mut self, bytes: &mut &[u8]) -> Option<(u64, bool)> {
         match self {
@@ -361,7 +360,7 @@ impl Chunk {
     }
 }
 
-/// Takes at most this number of bytes; returns how many.
+/// Consumes at most `most` bytes; returns the number.
 fn take(bytes: &mut &[u8], most: u64) -> u64 {
     let count = usize::try_from(most).unwrap_or(usize::MAX).min(bytes.len());
     *bytes = bytes.get(count..).unwrap_or_default();
@@ -391,7 +390,7 @@ mod tests {
     use crate::units::Time;
     use proptest::prelude::*;
 
-    /// Messages of both directions in pieces of a size, a millisecond apart.
+    /// Parses messages of both directions in pieces of a size, a millisecond apart.
     fn read(messages: &[(usize, &[u8])], size: usize) -> (Vec<RequestFacts>, Vec<String>, Http1) {
         let (mut reader, mut requests, mut heads) = (Http1::default(), Requests::default(), Vec::new());
         let mut now = 0;

@@ -4,13 +4,13 @@
 
 use super::framed::{Format, Part, Request, Role, Split};
 
-/// Longest request (`socket.request.max.bytes`), and longest response, which holds at most so much
-/// of each partition.
+/// Longest request (`socket.request.max.bytes`), and longest response, which is limited per
+/// partition.
 const MAX_MESSAGE: u32 = 512 << 20;
 /// Size, key, version, correlation and the length of the client's name.
 const HEADER: usize = 14;
 const HEAD: usize = 400;
-/// No API has so high a version.
+/// Higher than any API version.
 const MAX_VERSION: u16 = 24;
 const PRODUCE: u16 = 0;
 const FETCH: u16 = 1;
@@ -100,7 +100,7 @@ fn header(bytes: &[u8]) -> Option<Header> {
     (is_name && is_known && (10..=MAX_MESSAGE).contains(&header.size)).then_some(header)
 }
 
-/// Whether a client's first bytes are a request. `on_port`: the server's port is Kafka's.
+/// Whether a client's first bytes are a request. `on_port`: the server uses Kafka's port.
 pub(super) fn opens(bytes: &[u8], len: u64, on_port: bool) -> bool {
     header(bytes).is_some_and(|header| {
         let name = bytes.get(HEADER..HEADER + header.name).unwrap_or_default();
@@ -111,10 +111,10 @@ pub(super) fn opens(bytes: &[u8], len: u64, on_port: bool) -> bool {
     })
 }
 
-/// Whether a Produce wants no response: its `acks` are 0.
+/// Whether a Produce request gets no response: its `acks` is 0.
 fn wants_none(header: &Header, head: &[u8]) -> bool {
     let mut rest = head.get(HEADER + header.name..).unwrap_or_default();
-    // Flexible versions have tagged fields behind the header, and compact strings.
+    // Flexible versions have tagged fields after the header, and compact strings.
     let id = match header.version {
         0..3 => 0,
         3..9 => rest.first_chunk().map_or(0, |len| 2 + usize::try_from(i16::from_be_bytes(*len)).unwrap_or(0)),
@@ -153,7 +153,7 @@ impl Format for Kafka {
             label: format!("{label} v{}", header.version),
             key: Some(header.correlation.into()),
             is_unanswered: header.key == PRODUCE && wants_none(&header, head),
-            // A consumer's Fetch waits until there is something (`fetch.max.wait.ms`).
+            // A consumer's Fetch waits for data (`fetch.max.wait.ms`).
             is_poll: header.key == FETCH,
             is_heartbeat: name == Some(&"Heartbeat"),
             ..Request::default()

@@ -1,11 +1,11 @@
-//! Commands in lines of text: SMTP (RFC 5321), FTP (RFC 959) and IMAP (RFC 9051).
+//! Line-based commands: SMTP (RFC 5321), FTP (RFC 959) and IMAP (RFC 9051).
 //!
-//! A label is the command's name; addresses, names of files and passwords are left out.
+//! A label is the command's name; addresses, file names and passwords are left out.
 
 use super::framed::{Format, Part, Request, Role, Split};
 use crate::types::RequestProtocol;
 
-/// Of a line so much is read.
+/// Most bytes of a line that are parsed.
 const LINE: usize = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +23,14 @@ pub(super) struct Lines {
     in_data: bool,
     in_challenge: bool,
     data_begun: bool,
-    /// The line goes on behind a literal (IMAP).
+    /// The line continues after a literal (IMAP).
     after_literal: [bool; 2],
     /// The client asked for encryption or compression; the server agreed.
     asks_cover: bool,
     is_over: bool,
 }
 
-/// Which protocol a server's greeting is of.
+/// The protocol of a server's greeting.
 pub(super) fn opens(bytes: &[u8], port: u16) -> Option<Lines> {
     let line = bytes.split(|&byte| byte == b'\n').next()?.to_ascii_uppercase();
     let says = |word: &[u8]| line.windows(word.len()).any(|at| at == word);
@@ -56,7 +56,7 @@ pub(super) fn opens(bytes: &[u8], port: u16) -> Option<Lines> {
     })
 }
 
-/// Bytes of the literal that a line of IMAP announces at its end.
+/// Length of the literal that a line of IMAP announces at its end.
 fn literal(line: &[u8]) -> u64 {
     let line = line.trim_ascii_end();
     let digits = line.strip_suffix(b"}").and_then(|line| {
@@ -84,7 +84,7 @@ fn word(line: &[u8], index: usize) -> String {
     word.filter(is_name).map(|word| String::from_utf8_lossy(word).to_ascii_uppercase()).unwrap_or_default()
 }
 
-/// A number for the tag of a command.
+/// A hash of a command's tag.
 fn tag(line: &[u8]) -> u64 {
     let tag = line.split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
     // FNV-1a.

@@ -1,15 +1,15 @@
 //! [`Messages`](reading::Messages): the requests and responses of a protocol above TCP, in clear or
 //! decrypted.
 //!
-//! A small reader a protocol implements it. It is given the bytes of both sides in order, and knows
-//! where messages begin and end, which request a response answers, and what to call it. A label
-//! names the operation and never its data: the query of a path is cut, literals of SQL become `?`,
-//! arguments of commands are left out.
+//! Each protocol has a small parser that implements this trait. It gets the bytes of both sides in
+//! order, and finds the begin and end of messages, the request of each response, and its label. A
+//! label names the operation and contains no data: the query of a path is removed, SQL literals
+//! become `?`, and arguments of commands are removed.
 //!
-//! Each promises not to panic, to keep at most [`HEAD_MAX`](reading::HEAD_MAX) bytes of a message a
-//! side and [`MAX_PENDING`](reading::MAX_PENDING) requests that wait, to read bytes in any pieces
-//! alike, and to stop at what is not of its protocol: it never guesses where the next message
-//! begins.
+//! Each parser must not panic. It keeps at most [`HEAD_MAX`](reading::HEAD_MAX) bytes of a message
+//! per side and [`MAX_PENDING`](reading::MAX_PENDING) pending requests. Its result does not depend
+//! on how bytes are split. It stops at bytes that are not of its protocol, because it never guesses
+//! where the next message begins.
 
 mod amqp;
 mod clear;

@@ -1,6 +1,6 @@
 //! MongoDB's wire protocol (MongoDB manual, "MongoDB Wire Protocol").
 //!
-//! A label is the command and the collection that it names.
+//! A label is the command and its collection.
 
 use super::framed::{Format, Part, Request, Role, Split};
 
@@ -11,7 +11,7 @@ const OP_MSG: u32 = 2013;
 /// Longest message (`maxMessageSizeBytes`).
 const MAX_MESSAGE: u32 = 48_000_000;
 const HEADER: usize = 16;
-/// The first element of a command, and the field that shows whether it waits.
+/// Bytes with the first element of a command, and with the field that shows whether it waits.
 const HEAD: usize = 512;
 /// More messages follow without another request.
 const MORE_TO_COME: u32 = 1 << 1;
@@ -19,7 +19,7 @@ const MORE_TO_COME: u32 = 1 << 1;
 #[derive(Clone, Debug, Default)]
 pub(super) struct MongoDb;
 
-/// A message's header: length, its own number, the number it answers, and what it is.
+/// A message's header: length, request ID, the ID that it answers, and opcode.
 fn header(bytes: &[u8]) -> Option<[u32; 4]> {
     let (words, _) = bytes.get(..HEADER)?.as_chunks::<4>();
     let mut fields = words.iter().map(|word| u32::from_le_bytes(*word));
@@ -35,7 +35,7 @@ pub(super) fn opens(bytes: &[u8], len: u64) -> bool {
     })
 }
 
-/// The name of the command, and of what it works on.
+/// The name of the command and its collection.
 fn command(bytes: &[u8]) -> Option<String> {
     let first = bytes.get(4..)?;
     let (&kind, rest) = first.split_first()?;

@@ -21,12 +21,12 @@ pub(super) fn opens(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a segment is a ping or its answer.
+/// Whether a segment is a ping or its response.
 pub(super) fn is_ping(bytes: &[u8]) -> bool {
     bytes == PINGREQ || bytes == PINGRESP
 }
 
-/// The remaining length, and how many bytes it takes.
+/// The remaining length, and the length of its encoding.
 fn remaining(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut length = 0;
     for (at, &byte) in bytes.iter().take(4).enumerate() {
@@ -38,7 +38,7 @@ fn remaining(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// The number of the packet, behind the topic of a PUBLISH.
+/// The packet identifier; in a PUBLISH it follows the topic.
 fn number(head: &[u8]) -> Option<u64> {
     let (&first, rest) = head.split_first()?;
     let (_, used) = remaining(rest)?;
@@ -50,7 +50,7 @@ fn number(head: &[u8]) -> Option<u64> {
     body.first_chunk().map(|number| u64::from(u16::from_be_bytes(*number)))
 }
 
-/// Numbers of different packets that wait for different answers are kept apart.
+/// The key of a packet. Packets that wait for different responses have different keys.
 fn key(kind: u64, number: Option<u64>) -> Option<u64> {
     Some(kind << 32 | number?)
 }

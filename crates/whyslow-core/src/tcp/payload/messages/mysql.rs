@@ -1,7 +1,7 @@
-//! MySQL's client/server protocol (MySQL internals manual; MariaDB's is the same here).
+//! MySQL's client/server protocol (MySQL internals manual; MariaDB's is equal here).
 //!
-//! A request is a command; its response ends with the packet that ends its last result. Statements
-//! are named by their fingerprint, prepared ones too.
+//! A request is a command; its response ends with the packet that ends its last result. A label is
+//! the fingerprint of the statement, also for prepared ones.
 
 use super::framed::{Format, Part, Request, Role, Split};
 use super::reading::HEAD_MAX;
@@ -14,13 +14,13 @@ const DEPRECATE_EOF: u32 = 0x0100_0000;
 const QUERY_ATTRIBUTES: u32 = 0x0800_0000;
 /// More results follow (a status flag).
 const MORE_RESULTS: u16 = 8;
-/// A packet as long as this goes on in the next one.
+/// A packet of this length continues in the next one.
 const LONGEST: u64 = 0x00ff_ffff + 4;
 const HEADER: usize = 4;
-/// Prepared statements that are remembered.
+/// Most prepared statements that are remembered.
 const MAX_STATEMENTS: usize = 256;
 
-/// What the server sends next.
+/// The server's next packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Awaits {
     #[default]
@@ -28,7 +28,7 @@ enum Awaits {
     Login,
     /// The first packet of a response.
     First(u8),
-    /// Number of definitions, and whether the response ends with them or rows follow.
+    /// Number of definitions, and whether the response ends after them or rows follow.
     Definitions {
         left: u64,
         rows: bool,
@@ -41,9 +41,9 @@ pub(super) struct MySql {
     awaits: Awaits,
     capabilities: u32,
     has_login: bool,
-    /// The connection goes on encrypted or compressed.
+    /// The connection continues encrypted or compressed.
     is_over: bool,
-    /// The packet of a side goes on in the next one.
+    /// Whether the packet of a side continues in the next one.
     goes_on: [bool; 2],
     /// The statement that is being prepared.
     prepared: Option<String>,
@@ -65,7 +65,7 @@ pub(super) fn opens(bytes: &[u8], len: u64) -> bool {
     }
 }
 
-/// A number of one to nine bytes, and how many they are.
+/// A number of one to nine bytes, and the length of its encoding.
 fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let (&first, rest) = bytes.split_first()?;
     let width = match first {
@@ -80,7 +80,7 @@ fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     Some((u64::from_le_bytes(wide), width + 1))
 }
 
-/// The status flags of an OK packet, behind two numbers.
+/// The status flags of an OK packet, which follow two numbers.
 fn status(body: &[u8]) -> u16 {
     let read = || {
         let (_, one) = number(body.get(1..)?)?;
@@ -96,7 +96,7 @@ impl MySql {
         if !self.has_login {
             self.has_login = true;
             self.capabilities = body.first_chunk().map_or(0, |flags| u32::from_le_bytes(*flags));
-            // Encryption begins behind a packet of this length; the login comes encrypted.
+            // Encryption begins after a packet of this length; the login is encrypted.
             self.is_over = len == 36 && self.capabilities & SSL != 0;
             self.awaits = Awaits::Login;
             return if self.is_over { Part::Other } else { Part::request("login", None) };
@@ -129,14 +129,14 @@ impl MySql {
             0x1f => "reset connection".to_owned(),
             0x1a => "reset statement".to_owned(),
             0x1b => "set option".to_owned(),
-            // A statement is closed, or gets a part of a value: nothing answers.
+            // Closes a statement or sends a part of a value: there is no response.
             0x01 | 0x18 | 0x19 => return Part::Other,
             other => format!("command {other}"),
         };
         Part::Request(Request { label, is_heartbeat: command == 0x0e, ..Request::default() })
     }
 
-    /// A statement behind the values that may be sent with it.
+    /// A statement without the values that may precede it.
     fn without_attributes<'a>(&self, argument: &'a [u8]) -> &'a [u8] {
         match argument {
             [0, 1, sql @ ..] if self.capabilities & QUERY_ATTRIBUTES != 0 => sql,
@@ -187,7 +187,7 @@ impl MySql {
         }
     }
 
-    /// A row, or what ends them.
+    /// Handles a row, or the packet that ends the rows.
     fn row(&mut self, kind: u8, short: bool, deprecated: bool, body: &[u8]) -> Part {
         if kind != 0xfe || (!short && !deprecated) {
             return Part::response_part();
@@ -204,7 +204,8 @@ impl MySql {
         Part::response_part()
     }
 
-    /// A statement was prepared: its number, then definitions of its columns and parameters.
+    /// Handles the response to a prepared statement: its ID, then definitions of its columns and
+    /// parameters.
     fn prepared(&mut self, body: &[u8], deprecated: bool) -> Part {
         let &[_, a, b, c, d, c0, c1, p0, p1, ..] = body else { return Part::response(None) };
         if let Some(label) = self.prepared.take()

@@ -1,4 +1,4 @@
-//! With what a protocol's connection begins: its reader, once the first bytes of a side show it.
+//! The start of a protocol's connection: chooses the parser from the first bytes of a side.
 
 use super::framed::Framed;
 use super::http1::Http1;
@@ -12,21 +12,21 @@ use crate::tcp::payload::http;
 pub(super) struct Opening<'a> {
     pub(super) from: usize,
     pub(super) bytes: &'a [u8],
-    /// How long the segment, or the record, was.
+    /// Length of the segment or record.
     pub(super) len: u64,
-    /// Ports of both sides; 0 where they do not count.
+    /// Ports of both sides; 0 if they do not matter.
     pub(super) ports: [u16; 2],
 }
 
-/// What the first bytes show.
+/// Result of looking at the first bytes.
 pub(super) enum Opened {
     Reader(Reader),
-    /// The bytes that follow decide.
+    /// More bytes are needed.
     More,
     No,
 }
 
-/// Ports where these are usual.
+/// Usual ports of the protocols.
 const POSTGRES: [u16; 3] = [5432, 5433, 6432];
 const REDIS: [u16; 2] = [6379, 6380];
 const KAFKA: [u16; 5] = [9092, 9093, 9094, 19092, 29092];
@@ -40,7 +40,8 @@ impl Opening<'_> {
     }
 }
 
-/// The reader of what begins with these bytes in clear; of HTTP/1 only if it asks to become HTTP/2.
+/// The parser for unencrypted data with these first bytes; for HTTP/1 only if it asks to upgrade to
+/// HTTP/2.
 pub(super) fn in_clear(opening: &Opening<'_>) -> Reader {
     let Opening { from, bytes, .. } = *opening;
     match http::begins(bytes) {
@@ -53,7 +54,7 @@ pub(super) fn in_clear(opening: &Opening<'_>) -> Reader {
     }
 }
 
-/// The reader of what begins with these bytes inside encryption.
+/// The parser for decrypted data with these first bytes.
 pub(super) fn in_plaintext(opening: &Opening<'_>, enough: usize) -> Opened {
     match http::begins(opening.bytes) {
         Some(true) => return Opened::Reader(Reader::Http1(Box::default())),
@@ -63,7 +64,7 @@ pub(super) fn in_plaintext(opening: &Opening<'_>, enough: usize) -> Opened {
     of_bytes(opening)
 }
 
-/// Whether a request of HTTP/1 asks to go on in HTTP/2 (RFC 7540 section 3.2).
+/// Whether an HTTP/1 request asks to upgrade to HTTP/2 (RFC 7540 section 3.2).
 fn asks_http2(head: &[u8]) -> bool {
     let head = head.get(..2048).unwrap_or(head);
     head.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end().eq_ignore_ascii_case(b"upgrade: h2c"))
@@ -83,7 +84,7 @@ fn of_bytes(opening: &Opening<'_>) -> Opened {
     }
 }
 
-/// What a client begins with.
+/// The parser for a client's first bytes.
 fn of_client(opening: &Opening<'_>, port: u16) -> Option<Reader> {
     let Opening { from, bytes, len, .. } = *opening;
     let first = *bytes.first()?;
@@ -109,7 +110,7 @@ fn of_client(opening: &Opening<'_>, port: u16) -> Option<Reader> {
     })
 }
 
-/// What a server begins with.
+/// The parser for a server's first bytes.
 fn of_server(opening: &Opening<'_>) -> Option<Reader> {
     let Opening { from, bytes, len, .. } = *opening;
     let client = 1 - from.min(1);

@@ -1,14 +1,14 @@
 //! PostgreSQL's protocol, version 3 (PostgreSQL manual, chapter "Frontend/Backend Protocol").
 //!
-//! A request is a simple query, or all that the extended protocol sends up to a Sync; its response
-//! ends with ReadyForQuery. Statements are named by their fingerprint, prepared ones too.
+//! A request is a simple query, or all messages of the extended protocol up to a Sync; its response
+//! ends with ReadyForQuery. A label is the fingerprint of the statement, also for prepared ones.
 
 use super::framed::{Format, Part, Request, Role, Split};
 use super::reading::HEAD_MAX;
 use super::sql::fingerprint;
 use std::collections::BTreeMap;
 
-/// Codes in the place of a version.
+/// Codes in the position of a version.
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
 const CANCEL_REQUEST: u32 = 80_877_102;
@@ -16,22 +16,22 @@ const CANCEL_REQUEST: u32 = 80_877_102;
 const MAX_STARTUP: u32 = 10_000;
 /// Longest message (`PQ_LARGE_MESSAGE_LIMIT` of the server).
 const MAX_MESSAGE: u32 = 1 << 30;
-/// Prepared statements that are remembered.
+/// Most prepared statements that are remembered.
 const MAX_STATEMENTS: usize = 256;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postgres {
     has_started: bool,
-    /// Encryption was asked for: the server answers with one byte.
+    /// The client asked for encryption: the server answers with one byte.
     asks_encryption: bool,
-    /// A request of the extended protocol has begun and no Sync came.
+    /// A request of the extended protocol has begun and no Sync has followed.
     in_batch: bool,
     in_copy: bool,
     /// Labels of prepared statements, by name.
     statements: BTreeMap<Vec<u8>, String>,
 }
 
-/// Whether a client's first bytes are those of a startup packet or what may come before it.
+/// Whether a client's first bytes are a startup packet or a packet that may precede it.
 pub(super) fn opens(bytes: &[u8], len: u64) -> bool {
     let Some((&[a, b, c, d, e, f, g, h], _)) = bytes.split_first_chunk() else { return false };
     let (length, code) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
@@ -42,7 +42,7 @@ pub(super) fn opens(bytes: &[u8], len: u64) -> bool {
     }
 }
 
-/// Whether a segment of a client holds a simple query and no more.
+/// Whether a segment of a client contains exactly one simple query.
 pub(super) fn is_query(bytes: &[u8], len: u64) -> bool {
     match bytes {
         &[b'Q', a, b, c, d, ref text @ ..] => {
@@ -54,7 +54,7 @@ pub(super) fn is_query(bytes: &[u8], len: u64) -> bool {
 }
 
 impl Postgres {
-    /// It was begun before the capture.
+    /// Creates a parser for a connection that began before the capture.
     pub(super) fn begun() -> Self {
         Self { has_started: true, ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl Postgres {
                 self.in_copy = false;
                 Part::GoesOn { ends: true }
             }
-            // An answer to the server's challenge.
+            // The response to an authentication challenge.
             b'p' => Part::GoesOn { ends: true },
             _ => Part::Other,
         }
@@ -99,7 +99,7 @@ impl Postgres {
     }
 }
 
-/// A text that ends with a zero, and what follows.
+/// A text that ends with a zero, and the bytes after it.
 fn text(bytes: &[u8]) -> (&[u8], &[u8]) {
     match bytes.iter().position(|&byte| byte == 0) {
         Some(end) => (bytes.get(..end).unwrap_or_default(), bytes.get(end + 1..).unwrap_or_default()),
@@ -166,7 +166,7 @@ impl Format for Postgres {
             (Role::Server, b'Z') => Part::response(None),
             (Role::Server, b'E') => Part::Response { key: None, ends: false, error: sqlstate(body), status: None },
             (Role::Server, b'A') => Part::Push,
-            // Notices and settings may come between requests.
+            // Notices and parameter changes may come between requests.
             (Role::Server, b'N' | b'S') => Part::Other,
             (Role::Server, b'G' | b'W') => {
                 self.in_copy = true;

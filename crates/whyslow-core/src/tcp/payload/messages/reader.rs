@@ -1,17 +1,17 @@
-//! [`Reader`]: the reader of a connection, one of those that there are.
+//! [`Reader`]: the parser of a connection, as an enum of all parsers.
 
 use super::framed::Framed;
 use super::reading::Messages;
 use super::{amqp, dns, http1, http2, http3, kafka, lines, mongodb, mqtt, mysql, postgres, redis, rpc, smb2};
 use crate::types::RequestProtocol;
 
-/// The reader of a connection.
+/// The parser of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Reader {
-    /// Not known yet.
+    /// The protocol is not recognised so far.
     #[default]
     Unknown,
-    /// Nothing that is known here.
+    /// The protocol is unknown.
     Other,
     Http1(Box<http1::Http1>),
     Http2(Box<http2::Http2>),
@@ -50,7 +50,7 @@ impl Reader {
         })
     }
 
-    /// The same, to look at.
+    /// Like [`messages`](Self::messages), without mutable access.
     pub(super) fn known(&self) -> Option<&dyn Messages> {
         Some(match self {
             Self::Unknown | Self::Other => return None,

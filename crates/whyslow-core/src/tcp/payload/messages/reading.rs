@@ -1,4 +1,4 @@
-//! [`Messages`]: what a reader of a protocol implements, and where what it finds goes.
+//! [`Messages`]: the trait of a protocol's parser, and its outputs.
 
 use super::http2::WindowWait;
 use super::requests::Requests;
@@ -7,27 +7,26 @@ use crate::tcp::payload::protocol::LIST_MAX;
 use crate::types::Product;
 use crate::units::Time;
 
-/// Most bytes of a message that are kept to read what it is: fields stand before data in all of
-/// these protocols, and of a statement of SQL a label shows less.
+/// Most bytes of a message that are kept for parsing: in all of these protocols fields precede
+/// data, and the label of an SQL statement is shorter.
 pub(super) const HEAD_MAX: usize = 2 << 10;
-/// Most requests that wait for their responses on one connection: Redis' clients and Kafka's
-/// pipeline a few hundred.
+/// Most pending requests of one connection: clients of Redis and Kafka pipeline a few hundred.
 pub(super) const MAX_PENDING: usize = 1024;
 
-/// Where some bytes lie: the record's, or the segment's, first byte, and when its first and its
-/// last byte came.
+/// Position of some bytes: the first byte of their record or segment, and the capture times of its
+/// first and last byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
-    /// Who sent it: 0 is side A.
+    /// The sender: 0 is side A.
     pub(super) from: usize,
     pub(super) seq: u64,
-    /// Behind its last byte.
+    /// Position after the last byte.
     pub(super) end: u64,
     pub(super) first: Time,
     pub(super) last: Time,
 }
 
-/// What a head says that others want to know.
+/// The facts in a head that other modules need.
 #[derive(Clone, Debug)]
 pub(super) struct FoundHead {
     pub(super) seq: u64,
@@ -37,51 +36,51 @@ pub(super) struct FoundHead {
     pub(super) is_request: bool,
 }
 
-/// Where a side stands.
+/// State of a side's current message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageState {
-    /// All that began has ended, by its own length or end mark.
+    /// All messages are complete, by their length or end mark.
     Complete,
-    /// A message has begun whose end is known not to have come.
+    /// A message has begun and is certainly incomplete.
     Incomplete,
-    /// The reader has lost its place.
+    /// The parser has lost its position.
     Unknown,
 }
 
-/// A reader of a protocol.
+/// The parser of a protocol.
 pub(super) trait Messages {
     /// Takes the next bytes of a side.
     fn read(&mut self, bytes: &[u8], at: Placed, found: &mut Found);
 
-    /// This number of bytes of a side follows and cannot be read: they were not captured, or
-    /// [need not be](Self::unread).
+    /// Passes over this number of bytes of a side, which were not captured or [need not be
+    /// read](Self::unread).
     fn pass(&mut self, bytes: u64, at: Placed, found: &mut Found);
 
-    /// Number of next bytes of a side that need not be read and end no message.
+    /// Number of next bytes of a side that need not be read and do not end a message.
     fn unread(&self, from: usize) -> u64;
 
-    /// Where a side stands.
+    /// State of a side's current message.
     fn state(&self, from: usize) -> MessageState;
 
-    /// What came of a side since this was asked shows of its part in the conversation.
+    /// Role in the conversation of a side's bytes since the last call.
     fn take_kind(&mut self, from: usize) -> Option<PayloadKind>;
 
-    /// The connection ends. Returns the waits of each side for windows, if the protocol has any and
-    /// all that opens and fills them was read.
+    /// Ends the connection. Returns the waits of each side for windows, if the protocol has any and
+    /// all frames that open and fill them were parsed.
     fn finish(&mut self, found: &mut Found) -> Option<[Vec<WindowWait>; 2]>;
 }
 
-/// What the readers found.
+/// Outputs of the parsers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) requests: Requests,
     pub(super) heads: FoundHeads,
-    /// Heartbeats of each side, and their answers: where they begin and end.
+    /// Begin and end of the heartbeats of each side and of their responses.
     pub(super) heartbeats: [Vec<(u64, u64)>; 2],
 }
 
 impl Found {
-    /// These bytes of a side are a heartbeat or its answer.
+    /// Adds a heartbeat of a side, or the response to one.
     pub(super) fn heartbeat(&mut self, from: usize, start: u64, end: u64) {
         let Some(list) = self.heartbeats.get_mut(from) else { return };
         if let Some(last) = list.last_mut().filter(|last| last.1 >= start) {
@@ -92,13 +91,13 @@ impl Found {
     }
 }
 
-/// Heads of HTTP, and the names in them, by side.
+/// HTTP heads, and the names in them, by side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FoundHeads {
     pub(super) heads: [Vec<(u64, String)>; 2],
     pub(super) hosts: [Option<String>; 2],
     pub(super) products: [Option<Product>; 2],
-    /// A request has begun in the segment that is read.
+    /// Whether a request has begun in the current segment.
     pub(super) begins_request: bool,
 }
 

@@ -5,13 +5,14 @@
 
 use super::framed::{Format, Part, Request, Role, Split};
 
-/// Longest string (`proto-max-bulk-len` of the server), and most parts of an aggregate.
+/// Longest string (`proto-max-bulk-len` of the server), and largest number of elements of an
+/// aggregate.
 const MAX_BULK: u64 = 512 << 20;
 const MAX_PARTS: u64 = 1 << 20;
-/// Of a string so much is read: names of commands are shorter.
+/// Most bytes of a string that are parsed: command names are shorter.
 const NAME: usize = 32;
 
-/// Commands that wait for something to happen.
+/// Commands that wait for an event.
 const POLLS: [&str; 11] = [
     "BLPOP",
     "BRPOP",
@@ -28,11 +29,11 @@ const POLLS: [&str; 11] = [
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redis {
-    /// Parts of the message of each side that are still to come.
+    /// Number of elements still missing in the current message of each side.
     left: [u64; 2],
-    /// The name of the command comes next.
+    /// Whether the name of the command comes next.
     awaits_name: bool,
-    /// The server's message was not asked for.
+    /// Whether the server's message was unrequested.
     is_push: bool,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn opens(bytes: &[u8]) -> bool {
     })
 }
 
-/// A line with a number, and what follows.
+/// A line with a number, and the bytes after it.
 fn number_line(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(12).position(|&byte| byte == b'\r')?;
     let rest = bytes.get(end..)?.strip_prefix(b"\r\n")?;
@@ -56,7 +57,7 @@ fn number_line(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, rest))
 }
 
-/// The number of a first line: `None` for none, as of null.
+/// The number in a first line; `None` for null.
 fn count(head: &[u8]) -> Option<u64> {
     number_line(head.get(1..)?).map(|(number, _)| number)
 }
@@ -91,7 +92,7 @@ impl Format for Redis {
         let parts = match kind {
             b'*' | b'~' | b'>' => count(head).unwrap_or(0),
             b'%' => count(head).unwrap_or(0).saturating_mul(2),
-            // Attributes stand before what they belong to.
+            // Attributes precede the value that they belong to.
             b'|' => count(head).unwrap_or(0).saturating_mul(2).saturating_add(1),
             _ => 0,
         };
@@ -136,7 +137,7 @@ fn inline(line: &[u8]) -> Option<String> {
     is_name.then(|| String::from_utf8_lossy(word).to_ascii_uppercase())
 }
 
-/// The string of a bulk, as far as it is there.
+/// The captured part of a bulk string.
 fn bulk(head: &[u8]) -> String {
     let rest = number_line(head.get(1..).unwrap_or_default());
     let name = rest.and_then(|(len, rest)| rest.get(..usize::try_from(len).ok()?)).unwrap_or_default();

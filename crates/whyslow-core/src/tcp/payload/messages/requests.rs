@@ -1,4 +1,4 @@
-//! [`Requests`]: requests with their responses, as decrypted or clear messages show them.
+//! [`Requests`]: requests with their responses, from decrypted or unencrypted messages.
 
 use crate::tcp::payload::protocol::LIST_MAX;
 use crate::units::Time;
@@ -6,39 +6,39 @@ use crate::units::Time;
 /// Most requests of a connection that are kept: the first ones.
 pub(super) const MAX_REQUESTS: usize = 1024;
 
-/// A request and its response. Times are those at the capture point.
+/// A request and its response, with capture times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestFacts {
-    /// Of HTTP/2: the stream's number.
+    /// Stream ID, for HTTP/2.
     pub stream: Option<u32>,
-    /// What it asks for: of HTTP method and path, without the query.
+    /// The requested operation: for HTTP, method and path without the query.
     pub label: String,
-    /// Of the response.
+    /// Status of the response.
     pub status: Option<u16>,
-    /// Of a gRPC call: the status in the response's trailers.
+    /// Status of a gRPC call, from the response's trailers.
     pub grpc_status: Option<u16>,
-    /// What the response says of a failure, where it has a code that is no HTTP status.
+    /// Error code of the response, if it is not an HTTP status.
     pub error: Option<String>,
-    /// It waits for something to happen.
+    /// It waits for an event (a long poll).
     pub is_poll: bool,
-    /// Where the record, or the segment, begins that the request begins in: a relative sequence
-    /// number of the requester's.
+    /// Begin of the record or segment in which the request begins, as a relative sequence number of
+    /// the requester.
     pub seq: u64,
-    /// The same of the response, once that has begun.
+    /// The same for the response, once it has begun.
     pub response_seq: Option<u64>,
-    /// The request's first byte.
+    /// Time of the request's first byte.
     pub start: Time,
-    /// Its last byte, once it is complete.
+    /// Time of its last byte, once it is complete.
     pub sent: Option<Time>,
-    /// The response's head.
+    /// Time of the response's head.
     pub headers: Option<Time>,
-    /// The first byte of the response's body.
+    /// Time of the first byte of the response's body.
     pub first_byte: Option<Time>,
-    /// The latest byte of the response.
+    /// Time of the latest byte of the response.
     pub latest: Option<Time>,
-    /// The response came to its end.
+    /// Whether the response is complete.
     pub is_complete: bool,
-    /// Bytes of the bodies: of the request, and of the response.
+    /// Bytes of the bodies of request and response.
     pub bytes: [u64; 2],
 }
 
@@ -63,7 +63,7 @@ impl RequestFacts {
         }
     }
 
-    /// Bytes of the response's body came.
+    /// Adds bytes of the response's body.
     pub(super) fn on_body(&mut self, bytes: u64, (first, last): (Time, Time)) {
         if bytes > 0 {
             self.first_byte.get_or_insert(first);
@@ -78,12 +78,12 @@ impl RequestFacts {
 pub(super) struct Requests {
     list: Vec<RequestFacts>,
     total: u64,
-    /// Messages of each side whose length is announced: where they begin, and where they end.
+    /// Begin and end of each side's messages with a known length.
     announced: [Vec<(u64, u64)>; 2],
 }
 
 impl Requests {
-    /// Adds a request; returns its place, which stays. `None` if the list is full.
+    /// Adds a request; returns its index, which does not change. `None` if the list is full.
     pub(super) fn push(&mut self, request: RequestFacts) -> Option<usize> {
         self.total += 1;
         let place = self.list.len();
@@ -94,14 +94,14 @@ impl Requests {
         self.list.get_mut(place?)
     }
 
-    /// A message begins at this position of a side, and its length is announced; returns its place.
+    /// Begins a message with a known length at this position of a side; returns its index.
     pub(super) fn begin_message(&mut self, from: usize, start: u64) -> Option<usize> {
         let list = self.announced.get_mut(from).filter(|list| list.len() < LIST_MAX)?;
         list.push((start, u64::MAX));
         Some(list.len() - 1)
     }
 
-    /// It ends before this position.
+    /// Ends it before this position.
     pub(super) fn end_message(&mut self, from: usize, place: Option<usize>, end: u64) {
         let message = place.and_then(|place| self.announced.get_mut(from)?.get_mut(place));
         if let Some(message) = message {
@@ -109,8 +109,8 @@ impl Requests {
         }
     }
 
-    /// The messages of a side whose length is announced: where they begin and end, in order. Those
-    /// that are under way at the same time are one.
+    /// Begin and end of a side's messages with a known length, in order. Merges messages that
+    /// overlap in time.
     pub(super) fn take_announced(&mut self, from: usize) -> Vec<(u64, u64)> {
         let mut messages = self.announced.get_mut(from).map(std::mem::take).unwrap_or_default();
         messages.sort_unstable();
@@ -124,13 +124,13 @@ impl Requests {
         messages
     }
 
-    /// The list, and how many there were.
+    /// The list, and the number of all requests.
     pub(super) fn finish(self) -> (Vec<RequestFacts>, u64) {
         (self.list, self.total)
     }
 }
 
-/// A label without what may be private: the query, and a user's name and password before a host.
+/// A label without private parts: the query, and a user's name and password before a host.
 pub(super) fn redact(label: &str) -> String {
     let (label, has_query) = match label.split_once(['?', '#']) {
         Some((path, _)) => (path, true),

@@ -6,9 +6,9 @@ const NFS: u32 = 100_003;
 const LAST: u32 = 1 << 31;
 /// Longest record: a write of 1 MiB is usual, of 16 MiB possible.
 const MAX_RECORD: u32 = 32 << 20;
-/// Mark, number, and whether it is a call.
+/// Record mark, transaction ID, and message type.
 const HEADER: usize = 12;
-/// Credentials of up to 400 bytes stand before what is called.
+/// Up to 400 bytes of credentials precede the called procedure.
 const HEAD: usize = 1024;
 
 /// Procedures of NFS 3.
@@ -37,7 +37,7 @@ const NFS3: [&str; 22] = [
     "COMMIT",
 ];
 
-/// Operations of NFS 4, by their numbers.
+/// Operations of NFS 4, by number.
 const NFS4: [(u32, &str); 41] = [
     (3, "ACCESS"),
     (4, "CLOSE"),
@@ -84,16 +84,16 @@ const NFS4: [(u32, &str); 41] = [
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rpc {
-    /// The record of a side goes on.
+    /// Whether the record of a side continues.
     goes_on: [bool; 2],
-    /// The number of the message that it is, and whether it is a call.
+    /// The transaction ID of the current message, and whether it is a call.
     current: [Option<(u32, bool)>; 2],
 }
 
 /// Whether a segment begins with a call.
 pub(super) fn opens(bytes: &[u8]) -> bool {
     let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u32::from_be_bytes(*word));
-    // Programs of Sun and the registry's (RFC 5531 section 13).
+    // Programs of Sun and of the registry (RFC 5531 section 13).
     let is_call = word(8) == Some(0) && word(12) == Some(2);
     let mark = word(0).unwrap_or(0);
     is_call
@@ -101,7 +101,7 @@ pub(super) fn opens(bytes: &[u8]) -> bool {
         && word(16).is_some_and(|program| (100_000..=400_200).contains(&program))
 }
 
-/// Words of a message in order.
+/// The words of a message.
 struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
@@ -116,14 +116,14 @@ impl Words<'_> {
         Some(())
     }
 
-    /// Bytes with their length in front, filled up to words.
+    /// Skips bytes with a length prefix, padded to words.
     fn skip_opaque(&mut self) -> Option<()> {
         let length = self.next()? as usize;
         self.skip(length.checked_next_multiple_of(4)?)
     }
 }
 
-/// The name of what a call asks for.
+/// The name of the called procedure.
 fn label(words: &mut Words<'_>) -> Option<String> {
     let (program, version, procedure) = (words.next()?, words.next()?, words.next()?);
     for _ in ["credentials", "verifier"] {
@@ -141,7 +141,7 @@ fn label(words: &mut Words<'_>) -> Option<String> {
     })
 }
 
-/// The first operation of a compound that is not only the way to its file.
+/// The first operation of a compound that does more than select its file.
 fn operation(words: &mut Words<'_>) -> Option<&'static str> {
     words.skip_opaque()?;
     let _minor = words.next()?;
@@ -153,7 +153,7 @@ fn operation(words: &mut Words<'_>) -> Option<&'static str> {
         match number {
             22 => words.skip_opaque()?,
             24 | 31 | 32 => {}
-            // A session's number and four words (RFC 8881 section 18.46).
+            // A session ID and four words (RFC 8881 section 18.46).
             53 => words.skip(32)?,
             _ => return name,
         }
@@ -205,7 +205,7 @@ impl Format for Rpc {
             (Some((number, false)), Role::Server) => {
                 Part::Response { key: Some(number.into()), ends: is_last, error: None, status: None }
             }
-            // The server calls back.
+            // A call from the server (callback).
             (Some((_, true)), Role::Server) => Part::Push,
             _ => Part::Other,
         }

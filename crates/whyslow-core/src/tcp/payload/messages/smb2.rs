@@ -1,11 +1,10 @@
 //! SMB 2 and 3 over TCP (MS-SMB2 sections 2.1 and 2.2).
 //!
-//! A label is the command; names of files are left out. Of encrypted messages only the length is
-//! known.
+//! A label is the command; file names are removed. For encrypted messages only the length is known.
 
 use super::framed::{Format, Part, Request, Role, Split};
 
-/// The length in front (RFC 1002 section 4.3.1), and the header.
+/// The length prefix (RFC 1002 section 4.3.1), and the header.
 const HEADER: usize = 4 + 64;
 const SMB1: &[u8; 4] = b"\xffSMB";
 const SMB2: &[u8; 4] = b"\xfeSMB";
@@ -15,7 +14,7 @@ const CANCEL: u16 = 12;
 const ECHO: u16 = 13;
 const CHANGE_NOTIFY: u16 = 15;
 const PENDING: u32 = 0x103;
-/// Statuses that are no failure: buffer overflow, more processing, no more files, end of file.
+/// Statuses that are not failures: buffer overflow, more processing, no more files, end of file.
 const EXPECTED: [u32; 5] = [0, 0x8000_0005, 0xc000_0016, 0x8000_0006, 0xc000_0011];
 
 const COMMANDS: [&str; 19] = [
@@ -52,7 +51,7 @@ pub(super) fn opens(bytes: &[u8]) -> Option<bool> {
     }
     match magic {
         SMB2 if rest.get(4..6) == Some(&[64, 0]) => rest.get(16).map(|flags| flags & RESPONSE == 0),
-        // The dialects that a client offers first.
+        // The SMB 1 message in which a client offers its dialects.
         SMB1 if rest.get(4) == Some(&0x72) => rest.get(9).map(|flags| flags & 0x80 == 0),
         _ => None,
     }
@@ -86,7 +85,7 @@ impl Format for Smb2 {
         if from == Role::Server {
             let is_failure = status != PENDING && !EXPECTED.contains(&status);
             let error = is_failure.then(|| format!("status {status:#010x}"));
-            // A break of a lock, without a request.
+            // The break of an oplock or lease, without a request.
             if number == u64::MAX {
                 return Part::Push;
             }
@@ -94,7 +93,7 @@ impl Format for Smb2 {
         }
         let name = COMMANDS.get(usize::from(command)).copied().unwrap_or("command");
         Part::Request(Request {
-            // Several commands in one message are named by the first.
+            // Several commands in one message are labelled by the first.
             label: if next > 0 { format!("{name}, …") } else { name.to_owned() },
             key: Some(number),
             is_unanswered: command == CANCEL,

@@ -1,10 +1,10 @@
-//! What a statement of SQL does, without its data: literals and comments are removed.
+//! The operation of an SQL statement without data: literals and comments are removed.
 
 /// Longest label of a statement, characters.
 const MAX_LABEL: usize = 90;
 
-/// The statement with `?` for each literal and `?…` for a list of them. `quoted`: strings may stand
-/// in double quotes (MySQL), which else hold names. `is_cut`: more of the statement follows.
+/// The statement with `?` for each literal and `?…` for a list of them. `quoted`: double quotes
+/// enclose strings (MySQL) and not names. `is_cut`: more of the statement follows.
 pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
     let mut out = Printer::default();
     let mut rest = sql;
@@ -13,7 +13,8 @@ pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
             break;
         }
         let len = match (first, rest.get(1)) {
-            // A backslash escapes in MySQL, and in other dialects in strings behind an E alone.
+            // A backslash escapes in MySQL, and in other dialects only in strings with the prefix
+            // E.
             (b'\'', _) => out.literal(quoted_len(rest, b'\'', quoted)),
             (b'"', _) if quoted => out.literal(quoted_len(rest, b'"', true)),
             (b'"' | b'`', _) => out.name(rest, quoted_len(rest, first, false)),
@@ -42,7 +43,7 @@ pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
 #[derive(Default)]
 struct Printer {
     text: String,
-    /// The last thing that was printed is a literal, and perhaps a comma behind it.
+    /// The last output was a literal, and possibly a comma after it.
     after_literal: bool,
     comma: bool,
     gap: bool,
@@ -91,7 +92,7 @@ impl Printer {
         len
     }
 
-    /// Prints what was held back.
+    /// Writes the pending output.
     fn flush(&mut self) {
         if std::mem::take(&mut self.comma) {
             self.text.push(',');
@@ -121,12 +122,12 @@ fn word_len(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| is_part(byte)).count()
 }
 
-/// A number, with its fraction, exponent or prefix.
+/// Length of a number, with its fraction, exponent or prefix.
 fn number_len(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'.').count()
 }
 
-/// To behind the closing quote, or to the end.
+/// Length up to and including the closing quote, or to the end.
 fn quoted_len(bytes: &[u8], quote: u8, escapes: bool) -> usize {
     let mut at = 1;
     while let Some(&byte) = bytes.get(at) {
@@ -151,7 +152,7 @@ fn comment_len(bytes: &[u8]) -> usize {
     bytes.windows(2).skip(2).position(|pair| pair == b"*/").map_or(bytes.len(), |at| at + 4)
 }
 
-/// A string between two of the same `$tag$` (PostgreSQL).
+/// Length of a string between two equal `$tag$` (PostgreSQL).
 fn dollar_len(bytes: &[u8]) -> Option<usize> {
     let tag_len = bytes.iter().skip(1).position(|&byte| byte == b'$')? + 2;
     let tag = bytes.get(..tag_len).filter(|tag| tag.len() <= 64)?;

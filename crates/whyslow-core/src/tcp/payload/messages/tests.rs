@@ -7,11 +7,11 @@ use crate::units::{SeqNumber, Time};
 use Side::{A, B};
 use proptest::prelude::*;
 
-/// A conversation: who sent what.
+/// A conversation: sender and bytes of each message.
 type Talk = Vec<(Side, Vec<u8>)>;
 
-/// Reads a conversation whose messages come a millisecond apart, the first one of each side whole
-/// and the others in pieces of a size. `cut`: so much of a segment was captured.
+/// Parses a conversation with a message per millisecond: the first one of each side as a whole, the
+/// others in pieces of a size. `cut`: captured bytes per segment.
 fn read_cut(ports: [u16; 2], talk: &[(Side, Vec<u8>)], size: usize, cut: usize) -> Option<MessageFacts> {
     let (mut reader, mut ends, mut seen) = (None::<Box<ClearReader>>, [1u64; 2], [false; 2]);
     for (number, (from, message)) in talk.iter().enumerate() {
@@ -36,14 +36,14 @@ fn read(ports: [u16; 2], talk: &[(Side, Vec<u8>)], size: usize) -> MessageFacts 
     read_cut(ports, talk, size, usize::MAX).unwrap()
 }
 
-/// Label, and from when to when it was under way in milliseconds; `None` without its end.
+/// Label, begin and end of each request in milliseconds; no end if it is incomplete.
 fn summaries(facts: &MessageFacts) -> Vec<(String, i64, Option<i64>)> {
     let ms = |time: Time| time.0 / 1_000_000;
     let end = |one: &RequestFacts| one.latest.filter(|_| one.is_complete).map(ms);
     facts.requests.iter().map(|one| (one.label.clone(), ms(one.start), end(one))).collect()
 }
 
-/// The same whatever the pieces are; returns what was read.
+/// Checks that the result is the same for all piece sizes, and returns it.
 fn check(ports: [u16; 2], talk: &Talk, expected: &[(&str, i64, Option<i64>)]) -> MessageFacts {
     let expected: Vec<_> = expected.iter().map(|(label, from, to)| ((*label).to_owned(), *from, *to)).collect();
     for size in [1, 2, 3, 7, 100, 100_000] {
@@ -328,7 +328,7 @@ fn smb2_commands_are_matched_by_their_numbers() {
     assert_eq!(facts.heartbeats.each_ref().map(Vec::len), [1, 1]);
 }
 
-/// A call with no credentials, in records of which the first ends behind `first` bytes.
+/// A call without credentials in two records; the first has `first` bytes.
 fn rpc(number: u32, words: &[u32], rest: &[u8], first: usize) -> Vec<u8> {
     let message: Vec<u8> = [number].iter().chain(words).flat_map(|word| word.to_be_bytes()).collect();
     let message = [message, rest.to_vec()].concat();
@@ -374,7 +374,7 @@ fn h2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Fields of the static table and literals without Huffman's code (RFC 7541).
+/// Fields of the static table, and literals without Huffman coding (RFC 7541).
 fn grpc_head() -> Vec<u8> {
     [&[0x83, 0x86, 0x44, 6][..], b"/s/Say"].concat()
 }
@@ -447,7 +447,7 @@ fn bytes_that_never_come_leave_the_place_unknown() {
     let mut seg = Seg::example(A, SeqNumber(0), SeqNumber(0), talk[0].1.len() as u32, None);
     let mut reader = ClearReader::opening(&seg, &talk[0].1, [1, 5432]).unwrap();
     reader.read(&seg, 1, &talk[0].1);
-    // Twice as much as is held behind a hole.
+    // Twice as much as is buffered after a hole.
     for number in 0..400u64 {
         seg.len = 1_000;
         reader.read(&seg, 100 + number * 1_000, &[7; 1_000]);
@@ -480,7 +480,7 @@ proptest! {
                 reader = reader.or_else(|| ClearReader::opening(&seg, bytes, ports));
                 if let Some(reader) = &mut reader {
                     reader.read(&seg, *start, bytes);
-                    // What came twice is read once.
+                    // Duplicate bytes are read only once.
                     reader.read(&seg, *start, bytes);
                 }
             }

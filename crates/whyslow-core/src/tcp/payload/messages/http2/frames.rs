@@ -26,7 +26,7 @@ pub(super) struct Frame {
     pub(super) kind: u8,
     pub(super) flags: u8,
     pub(super) stream: u32,
-    /// Bytes behind the header.
+    /// Length of the payload.
     pub(super) len: u32,
 }
 
@@ -36,52 +36,52 @@ impl Frame {
     }
 }
 
-/// What comes next in a direction.
+/// Next part of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
-    /// A frame of DATA begins.
+    /// A DATA frame begins.
     DataBegins(Frame),
-    /// Number of its bytes that came, and of those that follow.
+    /// Number of bytes of it that arrived, and of those that follow.
     Data(Frame, usize, u32),
-    /// Another frame, whole.
+    /// Another frame, complete.
     Whole(Frame, &'a [u8]),
-    /// Another frame, too long to be kept.
+    /// Another frame, too long to be buffered.
     Skipped(Frame),
 }
 
-/// Cuts frames out of a stream of plaintext.
+/// Splits a plaintext stream into frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
-    /// Bytes of the preface that were read.
+    /// Bytes of the preface that were parsed.
     preface: usize,
     has_preface: bool,
     header: [u8; HEADER],
     have: usize,
     frame: Frame,
-    /// Bytes of the frame that are still to come.
+    /// Remaining bytes of the frame.
     left: u32,
-    /// Of any frame but DATA.
+    /// Payload of a frame other than DATA.
     payload: Vec<u8>,
     in_frame: bool,
     begun: bool,
-    /// Bytes of the frame's payload were not seen.
+    /// Bytes of the frame's payload are missing.
     is_cut: bool,
-    /// Where the next frame begins is not known.
+    /// The position of the next frame is unknown.
     is_lost: bool,
 }
 
 impl Frames {
-    /// Those of the client, which sends a preface before them.
+    /// Creates one for the client, which sends a preface first.
     pub(super) fn behind_preface() -> Self {
         Self { has_preface: true, ..Self::default() }
     }
 
-    /// Whether the place of the next frame was lost.
+    /// Whether the position of the next frame is unknown.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Number of next bytes that are data, with more behind them.
+    /// Number of next bytes that are only data and do not end the frame.
     pub(super) fn unread(&self) -> u64 {
         if self.is_lost {
             return u64::MAX;
@@ -90,7 +90,7 @@ impl Frames {
         if is_data { u64::from(self.left).saturating_sub(1) } else { 0 }
     }
 
-    /// Number of bytes that follow and cannot be read.
+    /// Passes over `bytes` unreadable bytes.
     pub(super) fn pass(&mut self, bytes: u64, give: &mut dyn FnMut(Event<'_>)) {
         let Some(left) = u64::from(self.left).checked_sub(bytes).filter(|_| self.in_frame) else {
             (self.is_lost, self.payload) = (true, Vec::new());
@@ -115,12 +115,12 @@ impl Frames {
         }
     }
 
-    /// Whether a frame has begun and not ended.
+    /// Whether a frame is incomplete.
     pub(super) fn is_within(&self) -> bool {
         self.in_frame || self.have > 0
     }
 
-    /// Reads on; gives what comes next, until all bytes are used up.
+    /// Parses bytes and calls `give` for each event, until all bytes are consumed.
     pub(super) fn read(&mut self, mut bytes: &[u8], give: &mut dyn FnMut(Event<'_>)) {
         if self.is_lost {
             return;
@@ -161,7 +161,7 @@ impl Frames {
         }
     }
 
-    /// Reads a frame's header; returns whether it is complete.
+    /// Parses a frame header; returns whether it is complete.
     fn head(&mut self, bytes: &mut &[u8]) -> bool {
         let taken = bytes.len().min(HEADER - self.have);
         let (head, rest) = bytes.split_at(taken);
@@ -178,7 +178,7 @@ impl Frames {
     }
 }
 
-/// Without padding (RFC 9113 section 6.1) and, of HEADERS, without priority.
+/// The payload without padding (RFC 9113 section 6.1) and, for HEADERS, without priority.
 pub(super) fn fragment(frame: Frame, payload: &[u8]) -> Option<&[u8]> {
     const PADDED: u8 = 0x8;
     const PRIORITY: u8 = 0x20;

@@ -1,16 +1,16 @@
-//! [`HeaderDecoder`]: header blocks of HTTP/2 (RFC 7541).
+//! [`HeaderDecoder`]: decodes HTTP/2 header blocks (RFC 7541).
 
 use loona_hpack::Decoder;
 
 /// Longest header block that is decoded: nginx's `large_client_header_buffers` and Go's
 /// `MaxHeaderBytes` allow 32 KiB and 1 MiB, and real ones have less than 16 KiB.
 pub(super) const MAX_BLOCK: usize = 64 << 10;
-/// Largest dynamic table that is followed, bytes: Chrome and Firefox ask for 64 KiB.
+/// Largest supported dynamic table, bytes: Chrome and Firefox request 64 KiB.
 const MAX_TABLE: usize = 64 << 10;
-/// Longest field that is kept.
+/// Longest field value that is kept.
 const MAX_VALUE: usize = 256;
 
-/// The fields that matter here.
+/// The relevant fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp::payload) struct Fields {
     pub(in crate::tcp::payload) method: Option<String>,
@@ -18,17 +18,17 @@ pub(in crate::tcp::payload) struct Fields {
     pub(in crate::tcp::payload) authority: Option<String>,
     pub(in crate::tcp::payload) status: Option<u16>,
     pub(in crate::tcp::payload) grpc_status: Option<u16>,
-    /// The length of the body is announced.
+    /// Whether the length of the body is given.
     pub(in crate::tcp::payload) has_length: bool,
     /// The value of a Server or User-Agent field.
     pub(in crate::tcp::payload) product: Option<Vec<u8>>,
 }
 
-/// Decodes the blocks of one direction, in order.
+/// Decodes the blocks of one direction in order.
 #[derive(Default)]
 pub(super) struct HeaderDecoder {
     decoder: Option<Box<Decoder<'static>>>,
-    /// A block could not be decoded: then those behind it cannot either.
+    /// A block was not decoded: then later ones cannot be decoded either.
     lost: bool,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Debug for HeaderDecoder {
     }
 }
 
-/// A copy decodes no more blocks: a connection is copied to be finished.
+/// A clone decodes no more blocks: connections are only cloned to be finished.
 impl Clone for HeaderDecoder {
     fn clone(&self) -> Self {
         Self { decoder: None, lost: true }
@@ -46,7 +46,7 @@ impl Clone for HeaderDecoder {
 }
 
 impl HeaderDecoder {
-    /// Decodes a whole block; `None` if it cannot be decoded.
+    /// Decodes a complete block; `None` on failure.
     pub(super) fn decode(&mut self, block: &[u8]) -> Option<Fields> {
         if self.lost {
             return None;
@@ -62,7 +62,7 @@ impl HeaderDecoder {
         (!self.lost).then_some(fields)
     }
 
-    /// A block was not seen whole.
+    /// Records that a block was incomplete.
     pub(super) fn lose(&mut self) {
         self.lost = true;
     }
@@ -102,7 +102,7 @@ mod tests {
         let fields = decoder.decode(&REQUEST).unwrap();
         assert_eq!((fields.method.as_deref(), fields.path.as_deref()), (Some("GET"), Some("/")));
         assert_eq!(fields.authority.as_deref(), Some("www.example.com"));
-        // Appendix C.4.2 refers to the field above.
+        // Appendix C.4.2 refers to this field.
         let again = decoder.decode(&[0x82, 0x86, 0x84, 0xbe, 0x58, 0x86, 0xa8, 0xeb, 0x10, 0x64, 0x9c, 0xbf]);
         assert_eq!(again.unwrap().authority.as_deref(), Some("www.example.com"));
     }

@@ -1,4 +1,4 @@
-//! [`Http2`]: the messages of HTTP/2 in two streams of plaintext without holes (RFC 9113).
+//! [`Http2`]: parses the HTTP/2 messages in two plaintext streams without holes (RFC 9113).
 
 mod frames;
 mod header_block;
@@ -21,62 +21,62 @@ pub use windows::{UsedWindow, WindowWait};
 const END_STREAM: u8 = 0x1;
 const ACK: u8 = 0x1;
 const END_HEADERS: u8 = 0x4;
-/// Setting of the first window of a stream (RFC 9113 section 6.5.2).
+/// The setting for the initial window of streams (RFC 9113 section 6.5.2).
 const INITIAL_WINDOW_SIZE: u16 = 4;
-/// Most streams that are followed at a time: servers allow 100 to 250 (nginx 128).
+/// Most simultaneous streams: servers allow 100 to 250 (nginx 128).
 const MAX_STREAMS: usize = 1024;
 
 /// A stream.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
-    /// Its request's place.
+    /// Index of its request.
     place: Option<usize>,
-    /// Each side has sent its last byte.
+    /// Whether each side has sent its last byte.
     ended: [bool; 2],
-    /// The response has begun.
+    /// Whether the response has begun.
     has_response: bool,
-    /// Each side's message, if its length is announced.
+    /// Each side's message, if its length is known.
     announced: [Option<usize>; 2],
 }
 
-/// What one side has sent.
+/// The parser of one side.
 #[derive(Clone, Debug, Default)]
 struct Sender {
     frames: Frames,
     headers: HeaderDecoder,
-    /// A header block that goes on in the next frame: of this stream, ending it or not.
+    /// An incomplete header block: its stream, and whether it ends the stream.
     block: Option<(u32, bool, Vec<u8>)>,
     windows: Windows,
-    /// What came in the segment that is read: data or headers, or control frames alone.
+    /// Whether the current segment has data or headers, and not only control frames.
     has_message: bool,
     has_credit: bool,
-    /// What this side sent since the other one's last request: control frames, and messages.
+    /// Whether this side sent control frames and messages since the other one's last request.
     since_request: (bool, bool),
 }
 
-/// Both directions.
+/// The parser of both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Http2 {
-    /// Which of the two sides is the client.
+    /// Index of the client.
     client: usize,
     senders: [Sender; 2],
     streams: BTreeMap<u32, Stream>,
 }
 
-/// What begins with these bytes: HTTP/2, and whether they are the client's; `None` for anything
-/// else, or too few bytes.
+/// Whether these bytes begin HTTP/2, and whether they are the client's; `None` for other or too few
+/// bytes.
 pub(super) fn opens(start: &[u8]) -> Option<bool> {
     if start.len() >= 16 && PREFACE.starts_with(start.get(..16)?) {
         return Some(true);
     }
-    // The server's first frame is SETTINGS, of at most 20 settings here (RFC 9113 section 3.4).
+    // The server's first frame is SETTINGS, here with at most 20 settings (RFC 9113 section 3.4).
     match start {
         [0, 0, len, kind::SETTINGS, 0, 0, 0, 0, 0, ..] if len.is_multiple_of(6) && *len <= 120 => Some(false),
         _ => None,
     }
 }
 
-/// What is read, and where what is found goes.
+/// The parser's state and its outputs.
 struct Reading<'a> {
     from: usize,
     client: usize,
@@ -96,8 +96,8 @@ impl Http2 {
         Self { client, senders, streams: BTreeMap::new() }
     }
 
-    /// Of a connection that began with HTTP/1: `place` is that of the request that the first stream
-    /// answers.
+    /// Creates one for a connection that began with HTTP/1; `place`: index of the request that is
+    /// answered on the first stream.
     pub(super) fn upgraded(client: usize, place: Option<usize>) -> Self {
         let mut http = Self::new(client);
         let mut ended = [false; 2];
@@ -109,7 +109,7 @@ impl Http2 {
         http
     }
 
-    /// Takes the next plaintext of a direction; gives the heads in it.
+    /// Takes the next plaintext of a direction, and passes on the heads in it.
     fn read_bytes(&mut self, bytes: Bytes<'_>, at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
         let Self { client, senders, streams } = self;
         let [a, b] = senders;
@@ -125,10 +125,10 @@ impl Http2 {
     }
 }
 
-/// Bytes that came next.
+/// The next bytes.
 enum Bytes<'a> {
     Read(&'a [u8]),
-    /// Number of bytes that cannot be read.
+    /// Number of unreadable bytes.
     Passed(u64),
 }
 
@@ -168,7 +168,7 @@ impl Messages for Http2 {
         let (has_control, has_message) = sender.since_request;
         sender.since_request = (has_control || credit, has_message || message);
         if from != self.client && message && has_control && !has_message {
-            // What came before answered nothing.
+            // The data before it was not a response.
             return Some(PayloadKind::BehindGreeting);
         }
         (credit && !message).then_some(PayloadKind::Credit)
@@ -204,7 +204,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Bytes of a body.
+    /// Handles bytes of a body.
     fn data(&mut self, frame: Frame, bytes: u64) {
         let place = self.streams.get(&frame.stream).and_then(|stream| stream.place);
         if let Some(request) = self.requests.at(place) {
@@ -261,7 +261,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A header block, if it is whole.
+    /// Handles a header block, if it is complete.
     fn block(&mut self, frame: Frame, [sender, other]: [&mut Sender; 2]) {
         if !frame.has(END_HEADERS) {
             return;
@@ -287,7 +287,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A request's head; or its trailers, if the stream is open.
+    /// Handles the head of a request, or its trailers if the stream is open.
     fn request(&mut self, stream: u32, fields: Option<Fields>, [sender, other]: [&mut Sender; 2]) {
         if self.streams.contains_key(&stream) || self.streams.len() >= MAX_STREAMS {
             return;
@@ -308,7 +308,7 @@ impl Reading<'_> {
         (self.give)(FoundHead { seq: self.at.seq, label, host, product, is_request: true });
     }
 
-    /// A response's head, or its trailers.
+    /// Handles the head of a response, or its trailers.
     fn response(&mut self, stream: u32, fields: Fields) {
         let Some(open) = self.streams.get_mut(&stream) else { return };
         open.has_response = true;
@@ -326,7 +326,7 @@ impl Reading<'_> {
         (self.give)(FoundHead { seq: self.at.seq, label: status.to_string(), host: None, product, is_request: false });
     }
 
-    /// The sender's part of a stream ends.
+    /// Ends the sender's half of a stream.
     fn end_stream(&mut self, stream: u32, senders: [&mut Sender; 2]) {
         let Some(open) = self.streams.get_mut(&stream) else { return };
         if let Some(ended) = open.ended.get_mut(self.from) {
@@ -354,7 +354,7 @@ impl Reading<'_> {
     }
 }
 
-/// Method and path without the query; `otherwise` if they are not known.
+/// Method and path without the query; `otherwise` if they are unknown.
 pub(super) fn request_label(fields: &Fields, otherwise: &str) -> String {
     printable(&match (&fields.method, &fields.path) {
         (Some(method), Some(path)) => redact(&format!("{method} {path}")),
@@ -363,7 +363,7 @@ pub(super) fn request_label(fields: &Fields, otherwise: &str) -> String {
     })
 }
 
-/// A label in printable ASCII of at most 90 characters.
+/// A label in printable ASCII with at most 90 characters.
 fn printable(label: &str) -> String {
     const MAX_LABEL: usize = 90;
     let is_cut = label.chars().count() > MAX_LABEL;

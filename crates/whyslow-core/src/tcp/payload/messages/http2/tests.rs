@@ -22,7 +22,7 @@ fn request(stream: u32, path: &str) -> Vec<u8> {
     frame(1, 0x5, stream, &head(&[(":method", "GET"), (":path", path), (":authority", "h.example:443")]))
 }
 
-/// Plaintext of both directions, a millisecond apart, in pieces of a size.
+/// Parses plaintext of both directions in pieces of a size, a millisecond apart.
 fn read(talk: &[(usize, Vec<u8>)], size: usize) -> (Vec<RequestFacts>, Vec<String>, Http2) {
     let (mut http, mut requests, mut heads) = (Http2::new(0), Requests::default(), Vec::new());
     for (number, (from, bytes)) in talk.iter().enumerate() {

@@ -1,46 +1,46 @@
-//! [`Windows`]: what flow control lets a side of HTTP/2 send (RFC 9113 section 5.2), and how long
-//! it had to wait for more.
+//! [`Windows`]: HTTP/2 flow control of one side (RFC 9113 section 5.2), and the waits for more
+//! window.
 
 use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
 
-/// The first window of a stream, and of the connection (RFC 9113 section 6.9.2).
+/// Initial window of a stream and of the connection (RFC 9113 section 6.9.2).
 const INITIAL: i64 = 65_535;
 
-/// Which window was used up.
+/// The full window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UsedWindow {
-    /// A stream's, with its number.
+    /// The window of this stream.
     Stream(u32),
-    /// The connection's.
+    /// The window of the connection.
     Connection,
 }
 
-/// A time in which a window had no room for what was sent behind it.
+/// A period in which a window was full while data was waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowWait {
-    /// Which.
+    /// The window.
     pub window: UsedWindow,
-    /// How large it was at most: what may be on its way at once, bytes.
+    /// Its largest size: bytes that may be in flight.
     pub size: u64,
-    /// When its last byte was sent, at the capture point.
+    /// Time of its last byte, at the capture point.
     pub from: Time,
-    /// When more was granted.
+    /// Time of the WINDOW_UPDATE.
     pub until: Time,
 }
 
-/// Most waits that are kept.
+/// Most stored waits.
 const MAX_WAITS: usize = 1024;
 
-/// A window.
+/// A flow-control window.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     left: i64,
-    /// Most that it ever had left.
+    /// The largest value so far.
     most: i64,
-    /// Since when it has no room.
+    /// Time since when it is full.
     used_up: Option<Time>,
-    /// From when until when it had none, as long as nothing was sent since.
+    /// The last period in which it was full, until data is sent again.
     opened: Option<(Time, Time)>,
 }
 
@@ -49,7 +49,7 @@ impl Window {
         Self { left, most: left, used_up: None, opened: None }
     }
 
-    /// Returns from when until when there had been no room for these bytes.
+    /// Uses bytes of the window. Returns the period in which it was full before them.
     fn use_up(&mut self, bytes: u32, now: Time) -> Option<(Time, Time)> {
         self.left = self.left.saturating_sub(bytes.into());
         if self.left <= 0 {
@@ -89,7 +89,7 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// A stream begins.
+    /// Opens a stream.
     pub(super) fn open(&mut self, stream: u32) {
         self.streams.insert(stream, Window::new(self.initial));
     }
@@ -98,7 +98,7 @@ impl Windows {
         self.streams.remove(&stream);
     }
 
-    /// Its sender sends this number of bytes that count.
+    /// Its sender sends this many bytes under flow control.
     pub(super) fn sent(&mut self, stream: u32, bytes: u32, now: Time) {
         let of_connection = self.connection.use_up(bytes, now);
         let of_connection = of_connection.map(|times| self.connection.wait(UsedWindow::Connection, times));
@@ -109,7 +109,7 @@ impl Windows {
         of_connection.into_iter().chain(of_stream).for_each(|wait| self.note(wait));
     }
 
-    /// The other side grants more; stream 0 is the connection.
+    /// The other side extends a window; stream 0 is the connection.
     pub(super) fn granted(&mut self, stream: u32, bytes: u32, now: Time) {
         let window = if stream == 0 { Some(&mut self.connection) } else { self.streams.get_mut(&stream) };
         if let Some(window) = window {
@@ -117,7 +117,7 @@ impl Windows {
         }
     }
 
-    /// The other side sets the first window of streams, of those that are open as well.
+    /// The other side sets the initial window of streams, which also changes the open ones.
     pub(super) fn set_initial(&mut self, bytes: u32, now: Time) {
         let change = i64::from(bytes) - self.initial;
         self.initial = bytes.into();
@@ -130,7 +130,7 @@ impl Windows {
         }
     }
 
-    /// The waits, in the order in which they ended.
+    /// The waits, ordered by their end.
     pub(super) fn finish(self) -> Vec<WindowWait> {
         self.waits
     }

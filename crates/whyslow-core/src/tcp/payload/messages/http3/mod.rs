@@ -1,4 +1,4 @@
-//! [`Http3`]: the messages of HTTP/3 in the streams of a QUIC connection (RFC 9114).
+//! [`Http3`]: parses the HTTP/3 messages in the streams of a QUIC connection (RFC 9114).
 
 mod qpack;
 mod stream;
@@ -15,20 +15,20 @@ use qpack::{Block, Qpack};
 use std::collections::BTreeMap;
 use stream::{Event, Half, Headers};
 
-/// Most streams that are followed at a time: servers allow 100 to 256.
+/// Most simultaneous streams: servers allow 100 to 256.
 const MAX_STREAMS: usize = 1024;
-/// Most header blocks that wait for entries of the dynamic table (browsers allow 100 at most).
+/// Most header blocks that wait for entries of the dynamic table (browsers allow at most 100).
 const MAX_BLOCKED: usize = 128;
-/// Most bytes of all streams that wait for others before them.
+/// Most buffered bytes of all streams.
 const MAX_HELD: usize = 256 << 10;
 
 /// A request and its response.
 #[derive(Clone, Debug, Default)]
 struct Exchange {
     place: Option<usize>,
-    /// Of the client, and of the server.
+    /// The client's half and the server's.
     halves: [Half; 2],
-    /// Each side's message, if its length is announced.
+    /// Each side's message, if its length is known.
     announced: [Option<usize>; 2],
     ended: [bool; 2],
 }
@@ -42,20 +42,20 @@ struct BlockedHeaders {
     at: Placed,
 }
 
-/// Both directions.
+/// The parser of both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Http3 {
     client: Side,
-    /// What each end has put into its dynamic table: the client, and the server.
+    /// The dynamic tables of the client's encoder and of the server's.
     tables: [Qpack; 2],
     exchanges: BTreeMap<u64, Exchange>,
-    /// Streams that go one way, of both ends.
+    /// Unidirectional streams of both ends.
     one_way: BTreeMap<u64, Half>,
     blocked: Vec<BlockedHeaders>,
     held: usize,
 }
 
-/// Its bytes come by streams, and none in the segments.
+/// Its bytes come from streams, and not from segments.
 impl Messages for Http3 {
     fn read(&mut self, _bytes: &[u8], _at: Placed, _found: &mut reading::Found) {}
 
@@ -79,7 +79,7 @@ impl Messages for Http3 {
     }
 }
 
-/// Where what is found goes.
+/// The parser's outputs.
 pub(super) struct Found<'a> {
     pub(super) requests: &'a mut Requests,
     pub(super) give: &'a mut dyn FnMut(FoundHead),
@@ -97,18 +97,18 @@ impl Http3 {
         }
     }
 
-    /// Which side is the client.
+    /// The side of the client.
     pub(super) fn client(&self) -> Side {
         self.client
     }
 
-    /// Takes bytes of a stream, of any order.
+    /// Takes stream bytes in any order.
     pub(super) fn read_stream(&mut self, piece: &StreamBytes, found: &mut Found<'_>) {
         let is_client = piece.from == End::Client;
         if piece.stream & 2 != 0 {
             return self.one_way(piece, is_client, found);
         }
-        // Requests are on streams that the client opens.
+        // Requests use streams that the client opens.
         if piece.stream & 1 != 0 {
             return;
         }
@@ -153,7 +153,7 @@ impl Http3 {
         }
     }
 
-    /// The stream of QPACK's encoder; all others are ignored.
+    /// Handles the QPACK encoder stream; all others are ignored.
     fn one_way(&mut self, piece: &StreamBytes, is_client: bool, found: &mut Found<'_>) {
         if !self.one_way.contains_key(&piece.stream) && self.one_way.len() >= 16 {
             return;
@@ -220,7 +220,7 @@ impl Http3 {
     }
 }
 
-/// A request's head.
+/// Handles the head of a request.
 fn request(exchange: &Exchange, fields: &HeaderFields, at: Placed, found: &mut Found<'_>) {
     let label = request_label(fields, "HTTP/3 request");
     if let Some(request) = found.requests.at(exchange.place) {
@@ -233,7 +233,7 @@ fn request(exchange: &Exchange, fields: &HeaderFields, at: Placed, found: &mut F
     (found.give)(FoundHead { seq: at.seq, label, host, product, is_request: true });
 }
 
-/// A response's head, or its trailers.
+/// Handles the head of a response, or its trailers.
 fn response(exchange: &Exchange, fields: &HeaderFields, at: Placed, found: &mut Found<'_>) {
     let Some(request) = found.requests.at(exchange.place) else { return };
     request.latest = Some(at.last);
@@ -246,7 +246,7 @@ fn response(exchange: &Exchange, fields: &HeaderFields, at: Placed, found: &mut 
     (found.give)(FoundHead { seq: at.seq, label: status.to_string(), host: None, product, is_request: false });
 }
 
-/// Bytes of a body.
+/// Handles bytes of a body.
 fn body(exchange: &Exchange, is_client: bool, bytes: u64, time: Time, requests: &mut Requests) {
     let Some(request) = requests.at(exchange.place) else { return };
     if is_client {
@@ -256,7 +256,7 @@ fn body(exchange: &Exchange, is_client: bool, bytes: u64, time: Time, requests: 
     }
 }
 
-/// A side has sent all of its message.
+/// Handles the end of a side's message.
 fn end_message(exchange: &mut Exchange, is_client: bool, at: Placed, requests: &mut Requests) {
     let half = usize::from(!is_client);
     exchange.ended[half] = true;

@@ -1,4 +1,4 @@
-//! [`Qpack`]: header blocks of HTTP/3 of one direction (RFC 9204).
+//! [`Qpack`]: decodes HTTP/3 header blocks of one direction (RFC 9204).
 
 use crate::tcp::payload::messages::http2::HeaderFields;
 use loona_hpack::huffman::HuffmanDecoder;
@@ -6,39 +6,39 @@ use std::collections::VecDeque;
 
 /// Longest string that is decoded.
 const MAX_STRING: u64 = 16 << 10;
-/// Largest dynamic table that is followed, bytes: Chrome and Firefox ask for 64 KiB.
+/// Largest supported dynamic table, bytes: Chrome and Firefox request 64 KiB.
 const MAX_TABLE: u64 = 64 << 10;
 /// Size of an entry without its strings (RFC 9204 section 3.2.1).
 const ENTRY: u64 = 32;
-/// Most instructions that wait for their other half, bytes.
+/// Most buffered bytes of an incomplete instruction.
 const MAX_WAITING: usize = 32 << 10;
-/// Fields of a block that are looked at.
+/// Most decoded fields of a block.
 const MAX_FIELDS: usize = 256;
 
 /// A field: name and value.
 type Field = (Vec<u8>, Vec<u8>);
 
-/// What the encoder stream of one side has put into the dynamic table.
+/// The dynamic table that one side's encoder stream has built.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Qpack {
-    /// The entries that are left, the oldest first.
+    /// The remaining entries, oldest first.
     table: VecDeque<Field>,
-    /// How many were inserted in all.
+    /// Number of all insertions.
     inserted: u64,
     size: u64,
     capacity: u64,
     /// The largest capacity so far, which bounds Required Insert Counts.
     largest_capacity: u64,
-    /// The start of an instruction that has not arrived whole.
+    /// An incomplete instruction.
     waiting: Vec<u8>,
-    /// The encoder stream cannot be followed.
+    /// The encoder stream is incomplete or invalid.
     lost: bool,
 }
 
-/// What came of a block.
+/// Result of decoding a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// Its fields.
+    /// The fields.
     Decoded(Box<HeaderFields>),
     /// It needs entries that have not arrived.
     Blocked,
@@ -68,12 +68,12 @@ impl Qpack {
         }
     }
 
-    /// The encoder stream has a hole that is not filled.
+    /// Records a hole in the encoder stream that is not filled.
     pub(super) fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// `None` if it is not whole.
+    /// Parses one instruction. `None` if it is incomplete.
     fn instruction(&mut self, rest: &mut Reader<'_>) -> Option<()> {
         let first = *rest.0.first()?;
         match first {
@@ -133,7 +133,7 @@ impl Qpack {
         self.inserted += 1;
     }
 
-    /// Makes room for an entry.
+    /// Evicts entries to make room for one of this size.
     fn evict(&mut self, size: u64) {
         while self.size + size > self.capacity
             && let Some((name, value)) = self.table.pop_front()
@@ -165,8 +165,8 @@ impl Qpack {
         Block::Decoded(Box::new(fields))
     }
 
-    /// Required Insert Count (RFC 9204 section 4.5.1.1). The decoder's limit is not known here, but
-    /// the encoder sets its capacity to it, or less.
+    /// The Required Insert Count (RFC 9204 section 4.5.1.1). The decoder's limit is unknown here,
+    /// but the encoder sets its capacity to that limit or less.
     fn required(&self, encoded: u64) -> Option<u64> {
         if encoded == 0 {
             return Some(0);
@@ -274,12 +274,12 @@ impl Reader<'_> {
         if !is_huffman {
             return Some(text.to_vec());
         }
-        // A string that is not valid stands for nothing, but takes its place.
+        // An invalid string becomes an empty one, because its entry still counts.
         Some(HuffmanDecoder::new().decode(text).unwrap_or_default())
     }
 }
 
-/// The fields of the static table (RFC 9204 appendix A) that are read here; others have no name.
+/// The supported fields of the static table (RFC 9204 appendix A); others have no name.
 fn static_field(index: u64) -> Option<(&'static [u8], &'static [u8])> {
     Some(match index {
         0 => (b":authority", b""),

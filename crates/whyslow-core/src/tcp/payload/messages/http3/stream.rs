@@ -1,26 +1,27 @@
-//! [`Half`]: one direction of a stream of HTTP/3, in order, and its frames (RFC 9114 section 7).
+//! [`Half`]: reassembles one direction of an HTTP/3 stream and splits it into frames (RFC 9114
+//! section 7).
 
 use std::collections::{BTreeMap, VecDeque};
 
 /// Frame types.
 const DATA: u64 = 0;
 const HEADERS: u64 = 1;
-/// The type of the stream that QPACK's encoder sends (RFC 9204 section 4.2).
+/// Type of the QPACK encoder stream (RFC 9204 section 4.2).
 const ENCODER: u64 = 2;
-/// Longest header block that is decoded, as for HTTP/2.
+/// Longest header block that is decoded, as in HTTP/2.
 const MAX_BLOCK: usize = 64 << 10;
-/// Most pieces of a stream that wait for others before them.
+/// Most pieces of a stream that wait for earlier ones.
 const MAX_PIECES: usize = 256;
 
 /// A header block.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     pub(super) block: Vec<u8>,
-    /// No other came before it.
+    /// Whether it is the first one.
     pub(super) is_first: bool,
 }
 
-/// What is read next.
+/// The next element.
 #[derive(Debug)]
 pub(super) enum Event {
     Headers(Headers),
@@ -31,18 +32,18 @@ pub(super) enum Event {
 
 #[derive(Clone, Debug)]
 enum State {
-    /// The header of a frame, as far as it has come.
+    /// In the header of a frame: its bytes so far.
     Frame(Vec<u8>),
-    /// Number of bytes of the body that follow in this frame.
+    /// Number of remaining bytes of the body in this frame.
     Data(u64),
-    /// A header block, and how many of its bytes are missing.
+    /// In a header block: its bytes so far, and the number of missing ones.
     Block(Vec<u8>, u64),
     Skip(u64),
-    /// The type of a stream that goes one way.
+    /// In the type of a unidirectional stream.
     Kind(Vec<u8>),
-    /// QPACK's encoder.
+    /// In the QPACK encoder stream.
     Encoder,
-    /// Nothing is read any more: bytes are counted.
+    /// Parsing has stopped; bytes are only counted.
     Lost,
 }
 
@@ -50,17 +51,17 @@ enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Half {
     state: State,
-    /// Behind the last byte in order.
+    /// Offset after the last byte in order.
     next: u64,
-    /// Pieces behind a hole.
+    /// Pieces after a hole.
     later: BTreeMap<u64, Vec<u8>>,
     held: usize,
-    /// In order, and not read.
+    /// Pieces in order, not parsed yet.
     ready: VecDeque<Vec<u8>>,
-    /// Length of the whole, once it is known.
+    /// Total length, once it is known.
     size: Option<u64>,
     headers: u32,
-    /// Bytes that passed while nothing was read.
+    /// Bytes that passed after parsing had stopped.
     passed: u64,
 }
 
@@ -80,13 +81,13 @@ impl Default for Half {
 }
 
 impl Half {
-    /// Of a stream that goes one way.
+    /// Creates one for a unidirectional stream.
     pub(super) fn one_way() -> Self {
         Self { state: State::Kind(Vec::new()), ..Self::default() }
     }
 
-    /// Takes a piece, of any order; `room`: bytes that may be held. Returns whether any of it is
-    /// new.
+    /// Adds a piece, in any order; `room`: number of bytes that may be buffered. Returns whether
+    /// any of it is new.
     pub(super) fn push(&mut self, offset: u64, bytes: &[u8], fin: bool, room: usize) -> bool {
         let end = offset.saturating_add(bytes.len() as u64);
         if fin {
@@ -126,7 +127,7 @@ impl Half {
         self.ready.push_back(new.to_vec());
     }
 
-    /// Too much waits for a hole: what is behind it is only counted.
+    /// Too many bytes wait for a hole: bytes after it are only counted.
     fn lose(&mut self, end: u64) {
         self.state = State::Lost;
         self.passed += end.saturating_sub(self.next);
@@ -140,7 +141,7 @@ impl Half {
         matches!(self.state, State::Lost)
     }
 
-    /// Bytes that are held.
+    /// Number of buffered bytes.
     pub(super) fn held(&self) -> usize {
         self.held
     }
@@ -149,12 +150,12 @@ impl Half {
         self.headers > 0
     }
 
-    /// All of it has come.
+    /// Whether all bytes have arrived.
     pub(super) fn is_complete(&self) -> bool {
         self.size.is_some_and(|size| self.next >= size)
     }
 
-    /// What QPACK's encoder sent, if it is its stream.
+    /// Takes the new bytes of the QPACK encoder stream, if it is that stream.
     pub(super) fn take_encoder(&mut self) -> Vec<u8> {
         let mut bytes: Vec<u8> = std::mem::take(&mut self.ready).into_iter().flatten().collect();
         if let State::Kind(start) = &mut self.state {
@@ -167,7 +168,7 @@ impl Half {
         if matches!(self.state, State::Encoder) { bytes } else { Vec::new() }
     }
 
-    /// The next event in what is in order.
+    /// The next event in the bytes in order.
     pub(super) fn next_event(&mut self) -> Option<Event> {
         let passed = std::mem::take(&mut self.passed);
         if passed > 0 {
@@ -181,11 +182,11 @@ impl Half {
         Some(event)
     }
 
-    /// Reads from the beginning of `piece`, and removes what it has read.
+    /// Parses the begin of `piece`, and removes the parsed bytes.
     fn advance(&mut self, piece: &mut Vec<u8>) -> Event {
         match &mut self.state {
             State::Frame(header) => {
-                // One byte at a time: a header has two numbers of eight bytes at most.
+                // One byte at a time: a header has two numbers of at most eight bytes.
                 while !piece.is_empty() {
                     let taken = piece.len().min(16 - header.len().min(15));
                     header.extend(piece.drain(..taken));
@@ -249,7 +250,7 @@ impl Half {
     }
 }
 
-/// The type and the length of a frame, and how long its header is.
+/// Type and length of a frame, and the length of its header.
 fn frame_header(header: &[u8]) -> Option<(u64, u64, usize)> {
     let (kind, first) = varint(header)?;
     let (len, second) = varint(header.get(first..)?)?;

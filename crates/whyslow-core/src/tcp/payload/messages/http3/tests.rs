@@ -1,4 +1,4 @@
-//! Streams of HTTP/3, by hand.
+//! HTTP/3 streams, built by hand.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -17,7 +17,7 @@ fn piece(from: End, (stream, offset): (u64, u64), bytes: &[u8], fin: bool, time:
     StreamBytes { from, stream, offset, bytes: bytes.to_vec(), fin, seq: offset, time: Time(time) }
 }
 
-/// GET, a literal path, and the authority of the static table.
+/// GET with a literal path, and the authority from the static table.
 fn get() -> Vec<u8> {
     let block = [&[0x00, 0x00, 0xd1, 0x51, 0x06][..], b"/a?b=c"].concat();
     [&[1, block.len() as u8][..], &block].concat()
