@@ -1,4 +1,4 @@
-//! Configures what is parsed of a connection's payload, and returns the result.
+//! Selects the parsers of a connection's payload, and returns their results.
 
 use super::connection::Connection;
 use super::payload::{Content, Decrypter, PayloadReaders, ReaderPlace};

@@ -119,7 +119,7 @@ impl Facts {
 }
 
 impl TransferFacts {
-    /// Keeps only what is known outside of the omissions: the longest run of rounds between them,
+    /// Keeps only facts from outside the omissions: the longest run of rounds between them,
     /// and the pauses in it.
     fn elide(&mut self, elided: &[Stretch]) {
         let is_over =

@@ -1,22 +1,21 @@
-//! What the payload of one direction of a connection says: TLS records, HTTP/1 heads, the server's
-//! name.
+//! Parses the payload of one direction of a connection: TLS records, HTTP/1 heads, the server name.
 //!
-//! Knows the framing of TLS (RFC 8446 section 5.1, RFC 5246 section 6.2.1), the two hellos, and the
-//! heads of HTTP/1 (RFC 9112); decrypts nothing and reads no body. It is fed the captured bytes of
-//! each segment, which may be cut by a snapshot length, and may come late, twice or never.
+//! Supports the framing of TLS (RFC 8446 section 5.1, RFC 5246 section 6.2.1), the two hellos, and
+//! the heads of HTTP/1 (RFC 9112); it does not decrypt, and does not read bodies. The input is the
+//! captured bytes of each segment, which may be truncated by a snapshot length, late, duplicated or
+//! missing.
 //!
-//! One position is at the heart of it: where the next record header or message head is awaited. A
-//! record tells where the next one starts, so body bytes are skipped by arithmetic whether or not
-//! they were captured, and any segment that covers the awaited position is welcome, in order or
-//! late. Once that position has gone by unseen (in a hole, or behind the snapshot length) the next
-//! segment that starts with a plausible header is where the chain begins again.
+//! The central state is the position of the next expected record header or message head. A record's
+//! length gives the position of the next header, so bodies are skipped by arithmetic whether or not
+//! they were captured. Any segment that covers the expected position continues the chain, in order
+//! or late. If that position was passed without being captured (in a hole, or beyond the snapshot
+//! length), the chain restarts at the next segment that begins with a plausible header.
 //!
-//! It promises never to panic, to keep at most `GATHER_MAX` bytes (while a hello or a head is
-//! incomplete, and only then) and at most `LIST_MAX` entries in a list, and to name nothing that
-//! it has seen only in part. Splitting a stream into segments differently gives the same
-//! [`Content`], as long as the stream is seen from its start and its messages start where a segment
-//! does. Ignored are HTTP/2 and later, TLS inside TLS, and messages that start inside a segment
-//! after a body of untold length (chunked).
+//! It never panics, keeps at most `GATHER_MAX` bytes (only while a hello or a head is incomplete)
+//! and at most `LIST_MAX` entries in a list, and reports only names that were completely captured.
+//! [`Content`] does not depend on the segmentation of a stream if the stream's start was captured
+//! and its messages start at segment boundaries. HTTP/2 and later, TLS inside TLS, and messages
+//! that start inside a segment after a body of unknown length (chunked) are ignored.
 
 mod content;
 mod decrypted;
@@ -51,39 +50,40 @@ pub use messages::{MessageFacts, RequestFacts, UsedWindow};
 pub use protocol::Protocol;
 pub(super) use readers::{PayloadReaders, ReaderPlace};
 
-/// Reads one direction of a connection. Small while there is little to remember.
+/// Parses one direction of a connection. It is small while it has little state.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// First byte ever fed; [`NOWHERE`] before.
+    /// Position of the first byte; [`NOWHERE`] before it.
     origin: u64,
-    /// Behind the last byte sent so far.
+    /// Position after the last byte so far.
     next: u64,
-    /// Where the next record header or head starts; behind `next` when it went by unseen.
+    /// Position of the next record header or head; less than `next` if it was passed without being
+    /// captured.
     awaited: u64,
-    /// The first bytes of a record header that is spread over segments.
+    /// The first bytes of a record header that is split over segments.
     header: [u8; tls::HEADER_LEN],
-    /// How many bytes `header` holds.
+    /// Number of bytes in `header`.
     have: u8,
-    /// No record since the direction changed.
+    /// Whether there was no record since the direction changed.
     fresh: bool,
-    /// The record chain was broken at least once.
+    /// Whether the record chain was broken at least once.
     broken: bool,
-    /// A hello was read, or given up.
+    /// Whether a hello was parsed, or skipped.
     greeted: bool,
-    /// A head of HTTP wants the connection closed.
+    /// Whether an HTTP head asks to close the connection.
     wants_close: bool,
-    /// A request whose length is not known goes on until the other side speaks.
+    /// Whether a request of unknown length continues until the other side sends.
     in_request: bool,
-    /// It began with the preface of HTTP/2.
+    /// Whether it began with the HTTP/2 preface.
     is_http2: bool,
-    /// What came behind the handshake of TLS 1.3, on the side of the server.
+    /// The server's records after the TLS 1.3 handshake.
     greeting: Option<Box<Greeting>>,
     protocol: Option<Protocol>,
     product: Option<Product>,
     gather: Option<Box<Gather>>,
-    /// HTTP heads, and the name in them: of most connections that is all.
+    /// HTTP heads and the host; for most connections this is all.
     heads: Heads,
-    /// All else.
+    /// All other results.
     found: Option<Box<Content>>,
 }
 
@@ -112,8 +112,8 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// The payload of a segment: its first byte has relative sequence number `start`, it was `len`
-    /// bytes long on the wire, and `payload` is what was captured of it, from the first byte.
+    /// Parses the payload of a segment: its first byte has the relative sequence number `start`,
+    /// its length on the wire was `len`, and `payload` is the captured part, from the first byte.
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
         let end = start.saturating_add(len.max(payload.len() as u64));
         if start < end {
@@ -121,9 +121,9 @@ impl Stream {
         }
     }
 
-    /// So many bytes from [`next`](Self::next) on may [pass](Self::skip) without being fed, for
-    /// there is nothing to be read in them: unless [something may open](Self::may_open), and a
-    /// segment among them begins as if it did.
+    /// Number of bytes from [`next`](Self::next) on that may be [skipped](Self::skip), because they
+    /// contain nothing to parse. This is not valid if a message [may open](Self::may_open), and a
+    /// segment begins like one.
     pub fn skippable(&self) -> u64 {
         let until = match self.protocol {
             _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
@@ -135,13 +135,13 @@ impl Stream {
         until.saturating_sub(self.next)
     }
 
-    /// Whether records or heads may open where none is awaited.
+    /// Whether records or heads may start at unexpected positions.
     pub fn may_open(&self) -> bool {
         matches!(self.protocol, None | Some(Protocol::Http))
     }
 
-    /// What the payload of a segment shows that begins at `start`, before it is fed: whether it
-    /// goes on within a record or a body whose end is known.
+    /// Returns the role of a segment's payload at `start` before it is fed: whether it continues a
+    /// record or a body with a known end.
     pub(super) fn is_within(&self, start: u64) -> bool {
         if self.in_request && self.awaited == NOWHERE {
             return start >= self.next;
@@ -154,20 +154,20 @@ impl Stream {
         end != NOWHERE && start < end && start >= self.next
     }
 
-    /// What a message is whose first segment carries `len` bytes, `payload` of them captured, after
-    /// it was fed.
+    /// Returns the role of a message whose first segment has `len` bytes, of which `payload` was
+    /// captured, after it was fed.
     pub(super) fn kind_of(&self, payload: &[u8], len: u64) -> PayloadKind {
         kind::kind_of(payload, len, self.protocol)
     }
 
-    /// So many of the [quiet](Self::skippable) bytes have passed.
+    /// Skips this number of [skippable](Self::skippable) bytes.
     pub fn skip(&mut self, bytes: u64) {
         self.next = self.next.saturating_add(bytes);
     }
 
     fn read_piece(&mut self, start: u64, end: u64, payload: &[u8]) {
         if self.protocol.is_none() && start < self.origin {
-            // The first bytes, or bytes even before them: they were late.
+            // The first bytes, or late bytes before them.
             if self.origin == NOWHERE {
                 self.next = start;
             }
@@ -183,8 +183,8 @@ impl Stream {
             Some(Protocol::Ssh) => {}
         }
         self.next = self.next.max(piece.end);
-        // What goes on in bytes that were not captured is read as far as it got. (At the end of a
-        // record, a hello goes on behind the next header.)
+        // Data that continues in uncaptured bytes is parsed as far as it was captured. (At the end
+        // of a record, a hello continues after the next header.)
         let next = self.next;
         if let Some(gather) = self
             .gather
@@ -194,24 +194,23 @@ impl Stream {
         }
     }
 
-    /// The other side sent payload: the next record or head is the first of a new message. Says
-    /// whether another turn would change nothing until more is fed.
+    /// The other side sent payload: the next record or head begins a new message. Returns whether
+    /// another turn would change nothing until more is fed.
     pub fn on_turn(&mut self) -> bool {
         if self.origin == NOWHERE {
             return true;
         }
         self.fresh = true;
         self.in_request = false;
-        // What was gathered may be the beginning of a record, which is not the first of the next
-        // message.
+        // The collected bytes may begin a record, which then is not the first of the next message.
         let had_turn = self.gather.is_none();
         match self.protocol {
             None | Some(Protocol::Http) => {
                 if let Some(gather) = self.gather.take() {
                     self.settle(*gather);
                 }
-                // A position still to come was told by a Content-Length, and holds however the
-                // other side speaks.
+                // A position ahead comes from a Content-Length, and is valid even if the other side
+                // sends.
                 if self.awaited < self.next || self.awaited == NOWHERE {
                     self.awaited = self.next;
                 }
@@ -222,14 +221,13 @@ impl Stream {
         had_turn
     }
 
-    /// Whether all that was sent behind the handshake may be no answer: what comes next may begin
+    /// Whether all data after the handshake may not be a response: then the next data may begin
     /// one.
     pub(super) fn ends_with_greeting(&self) -> bool {
         self.greeting.as_ref().is_some_and(|greeting| greeting.may_end_at(self.next))
     }
 
-    /// What was found. The bytes of a hello or head that never got complete are read as far as they
-    /// got.
+    /// Returns the results. Parses the captured bytes of an incomplete hello or head.
     pub fn finish(mut self) -> Content {
         if let Some(gather) = self.gather.take() {
             self.settle(*gather);
@@ -243,7 +241,7 @@ impl Stream {
         Content { protocol, product, wants_close, is_http2, heads, announced, server_name, greeting, ..found }
     }
 
-    /// Gives up what was found before this position, but for the name, and what it begins with.
+    /// Drops results before this position, except the name and the first payload's.
     pub fn forget(&mut self, before: u64) {
         self.heads.forget(before);
         if let Some(found) = &mut self.found {
@@ -255,8 +253,8 @@ impl Stream {
         }
     }
 
-    /// The relative sequence number expected next, to unwrap sequence numbers near it; 0 before the
-    /// first payload.
+    /// The next relative sequence number, to unwrap sequence numbers near it; 0 before the first
+    /// payload.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -265,12 +263,12 @@ impl Stream {
         self.found.get_or_insert_default()
     }
 
-    /// The next byte of the awaited record header.
+    /// Position of the next missing byte of the expected record header.
     fn expected(&self) -> u64 {
         self.awaited.saturating_add(u64::from(self.have))
     }
 
-    /// Begins the record chain again at `at`.
+    /// Restarts the record chain at `at`.
     fn resume(&mut self, at: u64) {
         self.awaited = at;
         self.have = 0;

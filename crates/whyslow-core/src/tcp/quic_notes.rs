@@ -1,20 +1,20 @@
-//! [`QuicNotes`]: what the tracker carries of a QUIC connection.
+//! [`QuicNotes`]: additional state of a QUIC connection in the tracker.
 
 use crate::types::{Decryption, Quic};
 
-/// What is known of a QUIC connection beside its segments.
+/// Facts of a QUIC connection in addition to its segments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuicNotes {
-    /// What the handshake and the packets show.
+    /// Facts from the handshake and the packets.
     pub facts: Quic,
     /// The server's name (SNI).
     pub name: Option<String>,
-    /// How far a key log opens its packets; `None` without one.
+    /// How much of its packets a key log decrypts; `None` without one.
     pub decryption: Option<Decryption>,
 }
 
 impl QuicNotes {
-    /// Whether segments are made of what the packets hold, and not of their sizes and times.
+    /// Whether segments are derived from the decrypted packets, and not from sizes and times.
     pub fn is_opened(&self) -> bool {
         self.facts.opened.is_some()
     }

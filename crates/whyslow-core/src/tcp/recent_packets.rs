@@ -1,4 +1,4 @@
-//! The newest packets of a side, to find frames captured twice.
+//! The newest packets of a side, to detect duplicate frames.
 
 use super::segment::Seg;
 use super::segment::packed::SegmentIter;
@@ -9,13 +9,13 @@ use std::hash::BuildHasher;
 
 /// No retransmission timer is shorter (Linux: 200 ms).
 const MAX_RECAPTURE_DELAY: Nanos = Nanos::from_millis(190);
-/// Recent packets of a side to compare with a new one.
+/// Number of recent packets of a side to compare with a new one.
 pub(super) const RECENT: usize = 16;
 
 /// The newest packets with an IP ID.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentPackets {
-    /// Their IP IDs (0: no packet yet), stored apart so that all are compared at once.
+    /// Their IP IDs (0: no packet yet), stored separately to compare all at once.
     ids: [u16; RECENT],
     /// Header and hash of SACK blocks (0 without any).
     heads: [(Seg, u64); RECENT],
@@ -23,16 +23,16 @@ pub(super) struct RecentPackets {
 }
 
 impl RecentPackets {
-    /// Returns whether this is a packet captured twice, and not a retransmission: nothing differs,
-    /// and the sender's IP stack, which numbers its packets, did not give it a new ID. If it comes
-    /// as late as a timer it is a retransmission after all: some stacks reuse the ID.
+    /// Returns whether this packet is a duplicate frame and not a retransmission: no field differs,
+    /// and the sender's IP stack did not assign a new IP ID. A packet later than a retransmission
+    /// timeout is a retransmission, because some stacks reuse the ID.
     #[inline]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let id = seg.ip_id_or_zero();
         if id == 0 {
             return false;
         }
-        // Usually no ID matches, which one comparison of all tells fastest.
+        // Usually no ID matches; comparing all of them without a branch is fastest.
         let any = self.ids.iter().fold(0, |any, other| any | u16::from(*other == id));
         any != 0 && self.is_copy(seg, sack)
     }
@@ -42,7 +42,7 @@ impl RecentPackets {
         self.heads.iter().any(|(other, blocks)| is_copy(seg, other) && *blocks == hash_of(sack))
     }
 
-    /// Adds a packet that is no duplicate.
+    /// Adds a packet that is not a duplicate.
     #[inline]
     pub(super) fn note(&mut self, seg: &Seg, sack: &SackBlocks) {
         let id = seg.ip_id_or_zero();
@@ -56,7 +56,7 @@ impl RecentPackets {
     }
 }
 
-/// The same check among all segments so far.
+/// The same check against all segments so far.
 pub(super) fn is_among(mut all: SegmentIter<'_>, seg: &Seg, sack: &SackBlocks) -> bool {
     let mut since = None;
     while let Some((other, blocks)) = all.next() {
@@ -69,7 +69,7 @@ pub(super) fn is_among(mut all: SegmentIter<'_>, seg: &Seg, sack: &SackBlocks) -
     since.is_some_and(|since| since < RECENT)
 }
 
-/// Returns whether the headers are equal, SACK blocks aside, and soon enough after `other`.
+/// Returns whether the headers are equal, except SACK blocks, and the time is close enough.
 fn is_copy(seg: &Seg, other: &Seg) -> bool {
     let identity = |seg: &Seg| {
         let (ack, stamps) = (seg.ack().unwrap_or_default(), seg.timestamps().unwrap_or_default());

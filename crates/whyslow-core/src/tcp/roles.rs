@@ -1,10 +1,10 @@
-//! Which side opened a connection whose SYNs were not captured: by its HTTP heads and its ports.
+//! The side that opened a connection without captured SYNs, from its HTTP heads and its ports.
 
 use super::payload::Content;
 use crate::types::Side;
 
-/// Registered services on ports where clients have reserved ports too (512 to 1023: rresvport(3),
-/// which NFS and rsh use), and on those above (IANA's registry of service names and port numbers).
+/// Ports of registered services where client ports are possible too: 512 to 1023 (rresvport(3),
+/// used by NFS and rsh clients), and above (IANA's registry of service names and port numbers).
 const SERVICES: &[u16] = &[
     512, 513, 514, 515, 530, 540, 543, 544, 548, 554, 563, 587, 591, 593, 623, 631, 636, 639, 646, 647, 674, 691, 749,
     860, 873, 902, 989, 990, 992, 993, 995, 1080, 1194, 1433, 1521, 1723, 1883, 2049, 2181, 2379, 2380, 3128, 3260,
@@ -12,7 +12,7 @@ const SERVICES: &[u16] = &[
     27017,
 ];
 
-/// How likely a port is a service's. Clients use high ports (RFC 6056).
+/// Likelihood that a port belongs to a service. Clients use high ports (RFC 6056).
 fn service_rank(port: u16) -> u8 {
     match port {
         _ if port < 512 || SERVICES.contains(&port) => 3,
@@ -22,13 +22,14 @@ fn service_rank(port: u16) -> u8 {
     }
 }
 
-/// Returns the client; `None` if the ports of both sides are alike.
+/// Returns the client; `None` if the ports do not differ in this respect.
 pub(super) fn by_ports([a, b]: [u16; 2]) -> Option<Side> {
     let [a, b] = [service_rank(a), service_rank(b)];
     if a == b { None } else { Some(if a < b { Side::A } else { Side::B }) }
 }
 
-/// Returns the side that sends HTTP requests, or does not send the responses; `None` without heads.
+/// Returns the client: the side that sends HTTP requests, or that does not send responses. `None`
+/// without heads.
 pub(super) fn by_heads(content: &[Content; 2]) -> Option<Side> {
     let is_request = |side: Side| {
         let (_, head) = content[side].heads.first()?;
@@ -47,7 +48,7 @@ mod tests {
 
     #[test]
     fn registered_service_is_the_server() {
-        // NFS and rsh clients have reserved ports.
+        // NFS and rsh clients use reserved ports.
         assert_eq!(by_ports([932, 2049]), Some(Side::A));
         assert_eq!(by_ports([514, 1023]), Some(Side::B));
         assert_eq!(by_ports([80, 40_000]), Some(Side::B));

@@ -1,5 +1,5 @@
-//! What a connection keeps of a segment: no borrowed bytes, and as little as can be. SACK blocks,
-//! which few segments have, are kept beside it.
+//! The part of a segment that a connection keeps: small, and without borrowed bytes. SACK blocks
+//! are rare, so they are stored separately.
 
 pub(super) mod packed;
 
@@ -13,15 +13,15 @@ use std::num::NonZeroU64;
 pub(crate) struct Seg {
     pub time: Time,
     pub frame_ref: FrameRef,
-    /// TSecr and TSval, if `bits_of` says so; else zeros. In this order, as the two numbers below,
-    /// for a header has them the other way round, and read as one word they are turned about.
+    /// TSecr and TSval, if `bits_of` has their flag; otherwise zeros. This order, like that of the
+    /// next two fields, makes reading from a header a single byte swap of one word.
     tsecr: u32,
     tsval: u32,
-    /// The acknowledgement's number, which the flag tells of.
+    /// The acknowledgment number, valid if the ACK flag is set.
     ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
-    /// 0 where there is none.
+    /// 0 if there is none.
     ip_id: u16,
     pub flags: Flags,
     pub window: u16,
@@ -29,7 +29,7 @@ pub(crate) struct Seg {
     pub ttl: u8,
     /// The two ECN bits of the IP header.
     pub ecn: u8,
-    /// What its payload shows, where that is readable.
+    /// Role of its payload, if readable.
     pub kind: PayloadKind,
 }
 
@@ -42,7 +42,7 @@ const HAS_TIMESTAMPS: u8 = 4;
 const HAS_IP_ID: u8 = 8;
 const BAD_CHECKSUM: u8 = 16;
 
-/// What is kept of a segment's timestamp, as it is: it is asked for far less often than noted.
+/// A stored TSval; it is recorded far more often than read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TsvalSample {
     tsval: u32,
@@ -68,14 +68,14 @@ fn bits_of(from: Side, stamped: bool, numbered: bool) -> u8 {
     bit(FROM_SIDE_B, from == Side::B) | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
 }
 
-/// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file,
-/// and are never all zero; the others are its number. Places are ordered as their frames are.
+/// A frame in one word, because it is stored several times for each packet. The upper bits are the
+/// file, and never zero; the lower ones are the number. The order is that of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FrameRef(NonZeroU64);
 
-/// Bits of the number. No capture that can be stored has more frames.
+/// Bits of the number; no capture has more frames.
 const NUMBER_BITS: u32 = 47;
-/// Above the number of a frame of no file; those of files follow.
+/// The file bits for frames without a file; those of files are larger.
 const NO_FILE: u64 = 1;
 
 impl From<Frame> for FrameRef {
@@ -103,7 +103,7 @@ impl FrameRef {
         self.0.get()
     }
 
-    /// The frame that it stands for.
+    /// The frame.
     #[inline]
     pub fn frame(self) -> Frame {
         let file = (self.word() >> NUMBER_BITS).checked_sub(NO_FILE + 1).and_then(|file| u16::try_from(file).ok());
@@ -155,7 +155,7 @@ impl Seg {
         }
     }
 
-    /// An ACK without an IP number, to be changed as a test needs it.
+    /// An ACK without an IP ID, to be changed as a test needs it.
     #[cfg(test)]
     pub fn example(from: Side, seq: SeqNumber, ack: SeqNumber, len: u32, stamps: Option<(u32, u32)>) -> Self {
         let has = bits_of(from, stamps.is_some(), false);
@@ -163,13 +163,13 @@ impl Seg {
         Self { seq, ack, len, tsecr: echo, tsval: value, bits: has, flags: Flags::ACK, ..Self::default() }
     }
 
-    /// Gives it the time of an earlier packet, as its own is before that.
+    /// Sets it to the time of an earlier packet, because its own time is before that.
     pub fn clamp_time(&mut self, time: Time) {
         self.time = time;
         self.bits |= TIME_CLAMPED;
     }
 
-    /// What it acknowledges.
+    /// The acknowledgment number, if any.
     #[inline(always)]
     pub fn ack(&self) -> Option<SeqNumber> {
         self.flags.has(Flags::ACK).then_some(self.ack)
@@ -181,59 +181,59 @@ impl Seg {
         (self.bits & HAS_TIMESTAMPS != 0).then_some((self.tsval, self.tsecr))
     }
 
-    /// Its TSval, and whether its time is its own, to be kept.
+    /// Its TSval, and whether its time was adjusted.
     #[inline(always)]
     pub fn tsval_sample(&self) -> TsvalSample {
         TsvalSample { tsval: self.tsval, bits: self.bits }
     }
 
-    /// The number that the sender's IP stack gave its packet.
+    /// The IP ID.
     #[inline(always)]
     pub fn ip_id(&self) -> Option<u16> {
         (self.bits & HAS_IP_ID != 0).then_some(self.ip_id)
     }
 
-    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never
-    /// fragmented needs none).
+    /// The IP ID, or 0 if there is none. 0 also means none on the wire (RFC 6864: a packet that is
+    /// never fragmented needs none).
     #[inline(always)]
     pub fn ip_id_or_zero(&self) -> u16 {
         self.ip_id
     }
 
-    /// Its own time was before that of an earlier packet, whose time it was given: no difference to
-    /// it was measured.
+    /// Its time was before that of an earlier packet and was set to that: do not measure
+    /// differences to it.
     #[inline(always)]
     pub fn time_clamped(&self) -> bool {
         self.bits & TIME_CLAMPED != 0
     }
 
-    /// Its checksum is wrong, which by itself proves nothing.
+    /// Its checksum is wrong, which alone does not show damage.
     #[inline(always)]
     pub fn has_bad_checksum(&self) -> bool {
         self.bits & BAD_CHECKSUM != 0
     }
 
-    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes,
-    /// with timestamps and the time that the capture gave it.
+    /// Whether it is a common segment: an ACK without SYN, FIN or RST, with timestamps and an
+    /// unadjusted time.
     #[inline(always)]
     pub fn is_plain_ack(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
         telling == Flags::ACK.0 && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED) == HAS_TIMESTAMPS
     }
 
-    /// Where it is in the capture.
+    /// Its frame.
     #[inline(always)]
     pub fn frame(&self) -> Frame {
         self.frame_ref.frame()
     }
 
-    /// Who sent it.
+    /// The sender.
     #[inline(always)]
     pub fn from(&self) -> Side {
         if self.bits & FROM_SIDE_B == 0 { Side::A } else { Side::B }
     }
 
-    /// Sequence space that it takes: payload, SYN and FIN; none of a reset.
+    /// Sequence numbers that it occupies: payload, SYN and FIN; 0 for a RST.
     #[inline(always)]
     pub fn seq_len(&self) -> u32 {
         match self.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 {

@@ -1,10 +1,11 @@
-//! One direction's data as its sender sees it: bytes in flight, windows, recovery, rounds and
+//! One direction's data from its sender's view: bytes in flight, windows, recovery, rounds and
 //! pauses.
 //!
-//! An ACK is *received* when it passes the capture point, and *applied* when the sender can have
-//! it: one loop from the capture point to the sender and back (`PathEstimate::loop_to_sender`)
-//! later, or as soon as a segment's TSecr shows that the sender had it (RFC 7323 section 4.3: TSecr
-//! names the newest in-order segment received). Next to the sender both happen at once.
+//! An ACK is *received* when it passes the capture point, and *applied* when it has reached the
+//! sender: one round trip from the capture point to the sender later
+//! (`PathEstimate::loop_to_sender`), or as soon as a segment's TSecr shows that the sender had it
+//! (RFC 7323 section 4.3: TSecr echoes the newest in-order segment received). Next to the sender
+//! both times are equal.
 
 pub(in crate::tcp) mod acks;
 pub(super) mod apply_acks;
@@ -55,35 +56,35 @@ use segment_size::SegmentSize;
 use snd_window::SndWindow;
 use transfer_recorder::TransferRecorder;
 
-/// Most finished transfers to keep. Beyond that, the half that users waited for least is dropped.
+/// Most stored finished transfers. Beyond that, the half with the shortest waits is dropped.
 const MAX_TRANSFERS: usize = 1024;
-/// A loop to the sender that proves later to be shorter than by this was no property of the path:
-/// its round trip varies less, but for a full queue.
+/// If the measured round trip to the sender later proves to be shorter by more than this factor, it
+/// was not that of the path: without a full queue, a path's round trip varies less.
 const BLIND_FACTOR: f64 = 2.0;
 const BLIND_MARGIN: Nanos = Nanos::from_millis(5);
-/// Fewest RTT samples for a meaningful median of ACK delays.
+/// Least number of RTT samples for a meaningful median of ACK delays.
 const MIN_DELAYS: u64 = 50;
 /// A sequence number farther than this from SND.MAX does not belong to the connection.
 pub(super) const MAX_SEQ_DISTANCE: u32 = 1 << 30;
 
-/// What is known of the path when a segment is processed.
+/// Estimates of the path when a segment is processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathEstimate {
-    /// From the capture point to the data's sender and back.
+    /// Round trip from the capture point to the data's sender.
     pub loop_to_sender: Nanos,
-    /// "At once": max(1 ms, RTT/10).
+    /// Times up to this count as immediate: max(1 ms, RTT/10).
     pub epsilon: Nanos,
     /// Minimum RTT of the whole path.
     pub rtt: Option<Nanos>,
-    /// The sender is next to the capture point.
+    /// Whether the sender is next to the capture point.
     pub near: bool,
-    /// A sender that sends now has all ACKs that passed the capture point this long ago (the loop,
-    /// less a small tolerance).
+    /// A sender that sends now has all ACKs that passed the capture point at least this long ago
+    /// (the round trip minus a small tolerance).
     pub ack_lag: Nanos,
 }
 
 impl PathEstimate {
-    /// `toward` is the loop from the capture point to the data's sender; `rtt` is the RTT of the
+    /// `toward`: the round trip from the capture point to the data's sender; `rtt`: the RTT of the
     /// whole path.
     pub fn new(toward: Option<Nanos>, rtt: Option<Nanos>) -> Self {
         let toward_sender = toward.unwrap_or_default();
@@ -99,11 +100,11 @@ impl PathEstimate {
 pub(crate) struct SenderState {
     pub facts: DirectionFacts,
 
-    // Sequence space, in which the ISN is 0 and the first byte is 1.
+    // Unwrapped sequence numbers, in which the ISN is 0 and the first byte is 1.
     pub(in crate::tcp) isn: Option<SeqNumber>,
     pub(in crate::tcp) snd_max: u64,
     pub(in crate::tcp) snd_una: u64,
-    /// Payload bytes that passed, retransmissions included.
+    /// Captured payload bytes, retransmissions included.
     pub(in crate::tcp) passed: u64,
     segment_size: SegmentSize,
     fin: Fin,
@@ -112,7 +113,7 @@ pub(crate) struct SenderState {
     pub(in crate::tcp) outstanding: Outstanding,
     scoreboard: Scoreboard,
     pub(in crate::tcp) retransmits: Retransmits,
-    /// Both ends permit SACK.
+    /// Whether both ends permit SACK.
     pub sack_permitted: bool,
     pub(in crate::tcp) pending_acks: PendingAcks,
     /// The last ACK received, if it is pending, the next one may repeat it, and only plain segments
@@ -121,37 +122,36 @@ pub(crate) struct SenderState {
 
     last_send: LastSend,
     since_send: SinceSend,
-    /// A pause shorter than this, in nanoseconds, needs no attention, because only plain sends of
-    /// the next bytes have happened since [`update_on_send`](Self::update_on_send). Zero if
-    /// anything else has.
+    /// A pause shorter than this, in nanoseconds, needs no processing, because only plain sends of
+    /// consecutive bytes happened since [`update_on_send`](Self::update_on_send). Zero otherwise.
     pub(in crate::tcp) short_gap_limit: u64,
     round: RoundClock,
     pub(in crate::tcp) transfer: Option<TransferRecorder>,
 
     srtt: SmoothedRtt,
-    /// RTT samples of the whole path from this direction's data.
+    /// RTT samples of the whole path, from this direction's data.
     pub rtt: Quantiles,
     /// Times from a request's first byte to the last byte of this direction's response.
     response_times: Option<Box<Quantiles>>,
-    /// Lengths of rounds that an ACK ended at once: RTTs as the receiver's side sees them.
+    /// Lengths of rounds that an ACK ended immediately: RTTs as seen by the receiver's side.
     pub round_lengths: Quantiles,
-    /// How long recent ACKs took to reach the sender, where TSecr tells.
+    /// How long recent ACKs took to reach the sender, if TSecr shows it.
     pub(in crate::tcp) recent_loop_to_sender: Nanos,
-    /// The receiver's newest TSval captured so far.
+    /// The receiver's newest captured TSval.
     pub(in crate::tcp) newest_peer_tsval: Option<u32>,
     pub(in crate::tcp) ip_ids: IpIdTracker,
     tsval_clock: TsvalClock,
 
     /// The peer's payload since this side's last send.
     peer_payload: Option<PeerPayload>,
-    /// SND.MAX when an ACK first covered all of it, and when that ACK passed the capture point.
+    /// SND.MAX when an ACK first covered all of it, and the capture time of that ACK.
     all_acked_at: (u64, Time),
-    /// Where the last credit begins and ends that this side sent.
+    /// Begin and end of the last credit that this side sent.
     last_credit: (u64, u64),
     pub(in crate::tcp) turns: TurnTracker,
 
     pub unseen: UnseenBytes,
-    /// Segments whose numbers do not belong to the connection.
+    /// Segments whose sequence numbers do not belong to the connection.
     pub stray: u64,
     /// Packet sizes reported by ICMP errors.
     pub(in crate::tcp) reported_mtus: Vec<ReportedMtu>,
@@ -162,13 +162,13 @@ pub(crate) struct SenderState {
 /// The sender's FIN.
 #[derive(Clone, Debug, Default)]
 struct Fin {
-    /// Its place in sequence space.
+    /// Its sequence number.
     sent: Option<u64>,
-    /// When it was last sent.
+    /// Time of its last copy.
     time: Time,
 }
 
-/// Bytes that were never captured, although they were acknowledged or followed by later ones.
+/// Bytes that were not captured, although they were acknowledged or followed by later ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnseenBytes {
     pub bytes: u64,
@@ -177,24 +177,24 @@ pub(crate) struct UnseenBytes {
 }
 
 impl SenderState {
-    /// The sender has measured its first RTT.
+    /// Records the sender's first RTT sample.
     pub fn on_handshake_rtt(&mut self, rtt: Nanos) {
         self.srtt.on_sample(rtt);
     }
 
-    /// The MSS to count in: negotiated, or else the largest payload seen, between the default and
-    /// Ethernet's.
+    /// The MSS for calculations: negotiated, otherwise the largest captured payload, between the
+    /// default and Ethernet's.
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.segment_size.mss()
     }
 
-    /// Something about the path has changed: pending ACKs may not have to wait any more.
+    /// Ends repeats after the path estimate has changed: pending ACKs may be due now.
     pub fn forget_repeatable_ack(&mut self) {
         self.repeatable_ack = None;
     }
 
-    /// Sets the MSS that the SYNs, or later the path, have settled.
+    /// Sets the MSS that the SYNs, or later path MTU discovery, have determined.
     pub fn on_mss_negotiated(&mut self, mss: Option<u64>) {
         self.repeatable_ack = None;
         self.segment_size.negotiate(mss);
@@ -204,20 +204,20 @@ impl SenderState {
         }
     }
 
-    /// The bytes in one rate sample.
+    /// Bytes per rate sample.
     #[inline(always)]
     pub(super) fn rate_bin(&self) -> u64 {
         10 * self.segment_size.negotiated_or_usual()
     }
 
-    /// Bytes in flight, as the sender counts them (RFC 6675's pipe).
+    /// Bytes in flight from the sender's view (RFC 6675's pipe).
     #[inline(always)]
     pub(super) fn in_flight(&self) -> u64 {
         self.scoreboard.pipe(self.snd_una, self.snd_max, self.mss())
     }
 
-    /// Returns the least room to the right edge since the last send, including right after it;
-    /// `None` while the edge is unknown.
+    /// Returns the least distance to the right edge since the last send, including immediately
+    /// after it; `None` if the edge is unknown.
     #[inline(always)]
     pub(super) fn min_window_room(&self) -> Option<u64> {
         self.since_send.min_right_edge.map(|edge| edge.saturating_sub(self.snd_max))
@@ -228,8 +228,8 @@ impl SenderState {
         self.transfer.as_ref().map_or(0, TransferRecorder::max_in_flight).max(self.facts.max_in_flight)
     }
 
-    /// Moves SND.MAX to `end` without a captured send: for a FIN, or for bytes that were never
-    /// captured. The room since the last send stays as it was.
+    /// Moves SND.MAX to `end` without a captured send: for a FIN, or for uncaptured bytes. Keeps
+    /// the room since the last send.
     pub(super) fn advance_snd_max(&mut self, end: u64) {
         let more = end.saturating_sub(self.snd_max);
         self.snd_max += more;
@@ -244,19 +244,18 @@ impl SenderState {
             return None;
         }
         let place = self.snd_max.checked_add_signed(i64::from(distance));
-        // One below the origin: the probe or keep-alive of a connection whose beginning was not
-        // captured.
+        // One below the origin: a probe or keep-alive of a connection whose start was not captured.
         Some(place.unwrap_or(0))
     }
 
-    /// Little more comes: what is in flight or waits at times needs no room for more of it.
+    /// Releases unused memory when little more data is expected.
     pub fn shrink_buffers(&mut self) {
         self.outstanding.shrink_to_fit();
         self.pending_acks.shrink_to_fit();
         self.retransmits.list.shrink_to_fit();
     }
 
-    /// The transfer that goes on is over.
+    /// Finishes the current transfer.
     pub(super) fn finish_transfer(&mut self) {
         self.join_over_silences(false);
         self.close_open_transfers();
@@ -265,7 +264,7 @@ impl SenderState {
         }
     }
 
-    /// A transfer is over; `last` was its last segment.
+    /// Stores a finished transfer; `last` was its last segment.
     pub(super) fn push_transfer(&mut self, transfer: TransferRecorder, last: Option<(Time, FrameRef)>) {
         self.facts.transfers_total += 1;
         let mut transfer = transfer.finish(last);
@@ -289,8 +288,8 @@ impl SenderState {
         }
     }
 
-    /// Nothing more comes: applies what is left and gives the account. `last`: the connection's
-    /// last packet.
+    /// Ends the direction: applies the remaining ACKs and returns the facts. `last`: the
+    /// connection's last packet.
     pub fn finish(&mut self, last: Time, path: &PathEstimate) -> DirectionFacts {
         self.apply_acks(None, path);
         if let Some(since) = self.window.closed_since.take() {
@@ -298,7 +297,7 @@ impl SenderState {
         }
         self.end_turns();
         self.finish_transfer();
-        // What the receiver waits for, or reports missing, was lost on the way.
+        // Data that the receiver waits for, or reports missing, was lost in the network.
         let reported = self.scoreboard.sacked.highest().unwrap_or(0);
         for hole in self.outstanding.holes().filter(|hole| hole.start != self.snd_una && hole.start >= reported) {
             elided::add(&mut self.facts.missing, (hole.previous_time, hole.time));

@@ -1,9 +1,9 @@
-//! Bounds the time that any cause can have cost a short connection, without tracking its segments
-//! one by one as [`sender`](super::sender) does.
+//! Upper bounds for the time that any cause can have cost a short connection, without tracking its
+//! segments as [`sender`](super::sender) does.
 //!
-//! Among very many connections most are of this kind, and there is nothing to report: a request and
-//! an answer in one flight, captured completely and in order, or one side of that. No bound is
-//! lower than what tracking the segments would find; for other connections there are no bounds.
+//! Most connections of a large capture are of this kind and have nothing to report: a request and a
+//! response in one flight, captured completely and in order, or only one side of that. No bound is
+//! lower than the result of tracking the segments; other connections have no bounds.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -20,41 +20,42 @@ use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 use std::net::IpAddr;
 
-/// Shorter pauses do not count: "at once" is at least a millisecond.
+/// Shorter pauses are ignored: times up to a millisecond count as immediate.
 const MIN_PAUSE: Nanos = Nanos::from_millis(1);
 
-/// Bounds for a connection whose payload was sent once, in order, each transfer in a single round.
+/// Bounds for a connection whose payload was sent once and in order, each transfer in a single
+/// round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortConnectionBounds {
-    /// Only one side was captured, so what held it back is unknown.
+    /// Only one side was captured, so the reason for its waits is unknown.
     pub one_direction: bool,
     /// Longest time from a transfer's first segment to its last.
     pub max_sending: Nanos,
-    /// Pauses between its segments.
+    /// Number of pauses between its segments.
     pub pauses: u64,
-    /// By how much an ACK of a transfer's last byte came later than the minimum RTT, at most.
+    /// Upper bound for the delay of the ACK of a transfer's last byte over the minimum RTT.
     pub max_ack_late: Nanos,
-    /// Longest time from the end of a request to its answer, at the capture point.
+    /// Longest time from the end of a request to its response, at the capture point.
     pub max_answer: Nanos,
     /// Number of transfers of the side that has more.
     pub transfers: u64,
-    /// Payload of the largest, in segments of the negotiated MSS, rounded up.
+    /// Largest payload of a transfer, in segments of the negotiated MSS, rounded up.
     pub largest_transfer_segments: u64,
-    /// By how much the handshake took longer than the minimum RTT.
+    /// Time of the handshake beyond the minimum RTT.
     pub handshake_late: Nanos,
-    /// Somebody may have been waiting at the end: the requester sent last, something was not
-    /// acknowledged, the server sent RST before any payload, or the SYN was refused, or unanswered
-    /// for as long as its sender would wait.
+    /// Whether an end may have been waiting when the capture ended: the requester sent last, some
+    /// data was not acknowledged, the server sent RST before any payload, or the SYN was refused,
+    /// or it was unanswered for as long as its sender would wait.
     pub may_be_awaited: bool,
 }
 
-/// A client that has not retransmitted its SYN by then has given up: the first timer is one second
-/// (RFC 6298 section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
+/// A client that has not retransmitted its SYN by then has given up: the first timeout is one
+/// second (RFC 6298 section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
 pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [FIRST_RTO, OLD_FIRST_RTO];
 
 impl Connection {
-    /// Returns the bounds, if it is a connection of this kind. No packet of it came up to `until`.
-    /// The endpoints are those of side A and side B.
+    /// Returns the bounds, if it is a connection of this kind. It has no more packets before
+    /// `until`. The endpoints are those of side A and side B.
     pub fn short_connection_bounds(
         &self,
         until: Time,
@@ -91,10 +92,10 @@ impl Connection {
     }
 }
 
-/// One pass along a connection.
+/// State of one pass over a connection.
 struct ShortConnectionScan {
     mss: u64,
-    /// The side that sends requests: the other side's time before an answer counts.
+    /// The side that sends requests: the other side's time before a response counts.
     requester: Side,
     estimator: VantageEstimator,
     senders: [DirectionScan; 2],
@@ -103,7 +104,7 @@ struct ShortConnectionScan {
     bounds: ShortConnectionBounds,
 }
 
-/// One direction's data.
+/// State of one direction's data.
 #[derive(Clone, Copy, Default)]
 struct DirectionScan {
     /// SND.NXT.
@@ -121,7 +122,7 @@ struct DirectionScan {
     peer_payload: Option<PeerPayload>,
 }
 
-/// The transfer being sent.
+/// The current transfer.
 #[derive(Clone, Copy)]
 struct TransferScan {
     start: Time,
@@ -164,7 +165,7 @@ impl ShortConnectionScan {
     fn sent(&mut self, seg: &Seg) -> Option<()> {
         let sender = &mut self.senders[seg.from()];
         let syn = seg.flags.has(Flags::SYN);
-        // Whether an answer behind a greeting is another transfer is not looked at here.
+        // Whether a response after a greeting is another transfer is not examined here.
         if (syn && (seg.len > 0 || seg.flags.has(Flags::FIN))) || seg.kind == PayloadKind::BehindGreeting {
             return None;
         }
@@ -172,7 +173,7 @@ impl ShortConnectionScan {
         if seg.seq_len() == 0 {
             return Some(());
         }
-        // A SYN that an earlier ACK revealed lies below the expected number.
+        // A SYN that an earlier ACK revealed has a lower sequence number than expected.
         let expected = seg.seq == next || (syn && seg.seq + 1 == next);
         if !expected {
             return None;
@@ -269,11 +270,11 @@ impl DirectionScan {
         Some(())
     }
 
-    /// Returns when the payload ended that this segment answers, if it begins another transfer;
-    /// `None` if more must be known.
+    /// Returns the end of the payload that this segment answers, if it begins another transfer;
+    /// `None` if that cannot be decided here.
     fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Time>> {
         let Some(heard) = self.peer_payload.take() else { return Some(None) };
-        // The kind of the request and the delay of its answer are unknown here.
+        // The role of the request and the delay of its response are unknown here.
         let way = Nanos::MAX;
         let before = self.transfer.map(|transfer| PreviousTransfer {
             bytes: transfer.bytes,

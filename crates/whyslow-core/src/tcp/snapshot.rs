@@ -1,12 +1,11 @@
-//! A connection that goes on: which of its transfers have ended, what it was when they had, and how
-//! it gives up what was said of them.
+//! Snapshots of an open connection: which of its transfers have ended, their facts at that time,
+//! and the release of reported transfers.
 //!
-//! A transfer has ended when something else has begun on its side, or when everything was
-//! acknowledged and it was silent for longer than TCP itself is
-//! ([`was_idle`](super::sender::SenderState)); and when the same time has passed after that, so
-//! that what the receiver reports late (D-SACK) and copies under way are in. One whose bytes are
-//! never acknowledged ends when nothing passed for [`STALLED`]. Within a TLS record or a body whose
-//! end is known it has not ended.
+//! A transfer has ended when another one has begun on its side, or when everything was acknowledged
+//! and it was silent for longer than TCP itself is ([`was_idle`](super::sender::SenderState)). In
+//! both cases the same time must pass again, so that late reports of the receiver (D-SACK) and
+//! retransmissions are included. A transfer whose bytes are never acknowledged ends after
+//! [`STALLED`] without packets. Within a TLS record, or a body with a known end, it has not ended.
 
 use super::connection::{Connection, Stage, Tracking};
 use super::facts::{Facts, TransferFacts};
@@ -19,27 +18,26 @@ use crate::types::Side;
 use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
-/// A retransmission timer may wait for this long (Linux's RTO_MAX is 120 s, RFC 6298 section 2.5
-/// asks for 60 s at least): nothing that TCP does by itself goes on after it.
+/// Longest wait of a retransmission timer (Linux's RTO_MAX is 120 s, RFC 6298 section 2.5 asks for
+/// at least 60 s): after it TCP itself sends no more.
 const STALLED: Nanos = Nanos::from_millis(121_000);
 
-/// Transfers whose account was given that stay for those after them: what a rule looks back at.
+/// Reported transfers that are kept, because rules look at earlier transfers.
 pub const EARLIER_TRANSFERS: u64 = 32;
 
-/// A copy of a connection, finished as of a time.
+/// The facts of a connection as of some time.
 pub struct Snapshot {
-    /// What it did.
+    /// The facts.
     pub facts: Facts,
-    /// By sending side: transfers up to this sequence number, relative to the SYN, have ended.
+    /// By sending side: the relative sequence number up to which transfers have ended.
     pub ended: [u64; 2],
-    /// When another snapshot may tell more though no packet comes; none when there is nothing to
-    /// come.
+    /// Time when another snapshot may show more without new packets; `None` if it cannot.
     pub again: Option<Time>,
 }
 
 impl Connection {
-    /// When a transfer beyond `given` (by sending side) may have ended, if no more packets come;
-    /// none without any. Costs little and is never too late.
+    /// Time when a transfer beyond `given` (by sending side) may have ended, if no more packets
+    /// follow; `None` if there is no such transfer. It is cheap and never too late.
     pub fn next_report_at(&self, given: [u64; 2]) -> Option<Time> {
         if self.has_ended() {
             return Some(self.last + MIN_IDLE);
@@ -51,18 +49,18 @@ impl Connection {
         Side::BOTH.into_iter().filter_map(due).min()
     }
 
-    /// Whether it has so many transfers that what ends is told at once.
+    /// Whether it has too many transfers to hold ended ones back; then they are reported at once.
     pub fn is_crowded(&self) -> bool {
         let Stage::Tracking(tracking) = &self.stage else { return false };
         tracking.senders.iter().any(|sender| sender.facts.transfers.len() >= CROWDED)
     }
 
-    /// Whether both sides have closed it, or one reset it, long enough ago.
+    /// Whether both sides have closed it, or one has reset it, long enough ago.
     pub fn is_over(&self, now: Time) -> bool {
         self.has_ended() && now - self.last >= MIN_IDLE
     }
 
-    /// Finishes a copy as of `now`. `endpoints` are the addresses and ports of sides A and B.
+    /// Finishes a copy as of `now`. `endpoints`: addresses and ports of sides A and B.
     pub fn snapshot(&self, endpoints: [(IpAddr, u16); 2], now: Time) -> Snapshot {
         let mut copy = self.clone();
         let is_over = copy.is_over(now) || now - copy.last >= STALLED;
@@ -98,8 +96,8 @@ impl Connection {
         Snapshot { facts, ended, again: again.filter(|_| !is_over) }
     }
 
-    /// Gives up what is kept of transfers up to `given` (by sending side), but for the last ones.
-    /// Returns how many transfers of each side are gone by now.
+    /// Drops reported transfers up to `given` (by sending side), except the last ones. Returns the
+    /// total number of dropped transfers of each side.
     pub fn forget_transfers(&mut self, given: [u64; 2]) -> [u64; 2] {
         let Stage::Tracking(tracking) = &mut self.stage else { return [0; 2] };
         const EARLIER: usize = EARLIER_TRANSFERS as usize;
@@ -107,7 +105,7 @@ impl Connection {
         for side in Side::BOTH {
             let transfers = &mut tracking.senders[side].facts.transfers;
             let told = transfers.partition_point(|transfer| transfer.seq.1 <= given[side]);
-            // In one go now and then.
+            // Drops many at once, which is cheaper.
             if told >= 2 * EARLIER {
                 transfers.drain(..told - EARLIER);
                 kept_from[side] = transfers.first().map_or(0, |first| first.seq.0);
@@ -120,23 +118,22 @@ impl Connection {
         tracking.senders.each_ref().map(|sender| sender.facts.transfers_forgotten())
     }
 
-    /// How many transfers it holds.
+    /// Number of stored transfers.
     #[cfg(test)]
     pub fn held_transfers(&self) -> usize {
         let Stage::Tracking(tracking) = &self.stage else { return 0 };
         tracking.senders.iter().map(|sender| sender.facts.transfers.len()).sum()
     }
 
-    /// Takes what the SYNs said from elsewhere, as if they had been captured; the RTT is that of
-    /// the senders' timers. Only before the first segment counts anything: right after
-    /// [`new`](Self::new).
+    /// Takes the offers of the SYNs from another source, as if they had been captured; the RTT is
+    /// that of the senders' timers. Must be called immediately after [`new`](Self::new).
     pub fn join(&mut self, joined: &JoinedHandshake) {
         self.opening.join(joined);
         self.rare.get_or_insert_default().joined = Some(*joined);
         self.apply_negotiated();
     }
 
-    /// What the SYNs settle, wherever it is known from.
+    /// The negotiated parameters, from the SYNs or from another source.
     pub(super) fn negotiated(&self) -> Negotiated {
         let captured = Negotiated::of(&self.opening.facts());
         let joined = self.rare.as_ref().and_then(|rare| rare.joined?.rtt);

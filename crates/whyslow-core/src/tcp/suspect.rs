@@ -1,13 +1,13 @@
-//! Segments that may never have reached the other end: those with a bad checksum, and those with
-//! numbers far from all others.
+//! Segments that may not have reached the other end: those with a wrong checksum, and those with
+//! implausible sequence or acknowledgment numbers.
 //!
-//! A bad checksum alone proves nothing: captures are rewritten, and network cards complete
-//! checksums late. It counts only where checksums of that side are otherwise good
-//! ([`ChecksumTally`](crate::wire::ChecksumTally)). Then the segment waits until the following ones
-//! show whether it arrived. A segment that was answered arrived. A sender that repeats what an ACK
-//! acknowledged, or says nothing before the next one, never had that ACK. Nobody sends on after
-//! closing. A damaged number is known by what follows too: if its sender continues from where it
-//! was before, the number was never sent.
+//! A wrong checksum alone shows nothing: captures are rewritten, and network cards complete
+//! checksums late. It counts only if other checksums of that side are correct
+//! ([`ChecksumTally`](crate::wire::ChecksumTally)). Then the segment waits until later ones show
+//! whether it arrived. An answered segment arrived. A sender that repeats data which an ACK
+//! acknowledged, or sends nothing before the next one, did not receive that ACK. No end sends data
+//! after closing. Later segments also show a damaged number: if its sender continues from its
+//! previous position, it did not send that number.
 
 use super::connection::{Connection, Stage, SuspectReason, SuspectSegment, Tracking};
 use super::segment::Seg;
@@ -16,32 +16,31 @@ use crate::types::Side;
 use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
 
-/// How far a number may jump over bytes that were never captured without being suspect; measured
-/// from the receiver's right edge, where that is known. Captures that lose packets lose more, and
-/// what follows shows it.
+/// Largest jump of a sequence number over uncaptured bytes that is not suspect, measured from the
+/// receiver's right edge if known. A capture may lose more, but then later segments show it.
 const MAX_SEQ_JUMP: u64 = 1 << 20;
 const MAX_JUMP_OVER_EDGE: u64 = 1 << 16;
 
-/// Summary of a connection's bad checksums.
+/// Summary of a connection's wrong checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadChecksums {
-    /// Segments with a bad checksum.
+    /// Segments with a wrong checksum.
     pub segments: u64,
-    /// All segments that were checked have one.
+    /// Whether all verified segments have one.
     pub all: bool,
-    /// The last of them is in an IPv4 header.
+    /// Whether the last of them is in an IPv4 header.
     pub header: bool,
-    /// Bad checksums of at least one side mean damage.
+    /// Whether wrong checksums of at least one side indicate damage.
     pub mean_damage: bool,
-    /// All are off by the same amount.
+    /// Whether all have the same difference.
     pub rewritten: bool,
 }
 
-/// What the headers say of a segment.
+/// Result of examining a segment's header.
 enum SegmentVerdict {
     Believed,
     Doubtful(SuspectReason),
-    /// It has a bad checksum and impossible numbers.
+    /// It has a wrong checksum and impossible numbers.
     Damaged,
 }
 
@@ -52,7 +51,7 @@ impl SenderState {
         Some(self.isn? + self.snd_max as u32)
     }
 
-    /// Returns whether this number lies beyond everything that may be sent or acknowledged now.
+    /// Returns whether this number is beyond everything that may be sent or acknowledged now.
     fn is_sequence_jump(&self, number: SeqNumber) -> bool {
         let ahead = self.snd_nxt().and_then(|next| u64::try_from(number.distance(next)).ok());
         let edge = self.window.room(self.snd_max).map(|room| room + MAX_JUMP_OVER_EDGE);
@@ -68,8 +67,8 @@ impl SenderState {
 }
 
 impl Tracking {
-    /// Returns whether a segment must be [checked](Self::defers_or_drops) before it is processed.
-    /// Nearly none must.
+    /// Returns whether a segment must be [examined](Self::defers_or_drops) before it is processed,
+    /// which is rare.
     #[inline]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
@@ -83,7 +82,7 @@ impl Tracking {
     pub(super) fn defers_or_drops(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let aside = self.checks_and_defers(seg, sack) || self.waits_for_data(seg, sack);
         if aside {
-            // A duplicate frame is just that.
+            // A duplicate frame needs no examination.
             self.recent[seg.from()].note(seg, sack);
         }
         aside
@@ -120,7 +119,7 @@ impl Tracking {
         let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         if seg.has_bad_checksum() && self.checksums_reliable[seg.from()] {
             if seg.len > 0 {
-                // The fate of payload shows in ACKs and retransmissions.
+                // ACKs and retransmissions show whether payload arrived.
                 return SegmentVerdict::Believed;
             }
             let may_be = own.is_acceptable_seq(seg.seq) && seg.ack().is_none_or(|ack| other.is_acceptable_seq(ack));
@@ -154,11 +153,11 @@ impl Tracking {
         self.dropped.extend(self.suspect.take().map(|doubted| doubted.seg));
     }
 
-    /// No more segments come.
+    /// Decides about the suspect segment at the end of the connection.
     pub(super) fn finish_suspect(&mut self) {
         self.release_early_acks(|_, _| true);
         match &self.suspect {
-            // Nothing has continued from there.
+            // No later segment has continued from there.
             Some(doubted) if !matches!(doubted.reason, SuspectReason::Sum) => self.drop_suspect(),
             _ => self.accept_suspect(),
         }
@@ -166,7 +165,7 @@ impl Tracking {
 }
 
 impl SuspectSegment {
-    /// Returns whether the segment arrived, if the next one tells.
+    /// Returns whether the segment arrived, if the next one shows it.
     fn was_received(&self, next: &Seg, Tracking { senders, paths, .. }: &Tracking) -> Option<bool> {
         let own = self.seg.from();
         match self.reason {
@@ -177,27 +176,27 @@ impl SuspectSegment {
         }
     }
 
-    /// Returns whether the numbers of this `side` continue from the jump, or from where they were
-    /// before.
+    /// Returns whether this `side` continues from the jump (`true`) or from its previous position.
     fn continues_from(&self, next: &Seg, side: Side, number: SeqNumber, sender: &SenderState) -> Option<bool> {
         let now = if next.from() == side { Some(next.seq) } else { next.ack() }?;
         let (there, here) = (now.distance(number).unsigned_abs(), now.distance(sender.snd_nxt()?).unsigned_abs());
         if there < here {
             return Some(true);
         }
-        // Only its own sender's next segment contradicts it: the other side's may have crossed it.
+        // Only the next segment of the same sender contradicts it: the other side's may have
+        // crossed it.
         (next.from() == self.seg.from()).then_some(false)
     }
 
-    /// `at_receiver`: the capture stands next to the receiver, so that its next segment answers
-    /// this one.
+    /// `at_receiver`: the capture is next to the receiver, so that its next segment answers this
+    /// one.
     fn is_answered(&self, next: &Seg, at_receiver: bool) -> Option<bool> {
         let (seg, same) = (&self.seg, next.from() == self.seg.from());
         if seg.flags.has(Flags::SYN) {
             return Some(true);
         }
         if seg.flags.has(Flags::RST) {
-            // A sender of RST sends nothing else.
+            // After a RST its sender sends only RSTs.
             return same.then(|| next.flags.has(Flags::RST));
         }
         if seg.flags.has(Flags::FIN) {
@@ -209,7 +208,7 @@ impl SuspectSegment {
             };
         }
         // An ACK arrived if its receiver echoes its timestamp, and did not if the receiver
-        // retransmits what it acknowledged.
+        // retransmits data that it acknowledged.
         if same {
             return Some(false);
         }
@@ -225,7 +224,7 @@ impl SuspectSegment {
 }
 
 impl Connection {
-    /// Records a bad checksum that is off by `by`.
+    /// Records a wrong checksum with the difference `by`.
     #[cold]
     pub(super) fn note_bad_checksum(&mut self, from: Side, by: u16) {
         self.checksums[from].note(false);
@@ -240,7 +239,7 @@ impl Connection {
         self.update_fast_path();
     }
 
-    /// Returns whether bad checksums mean damage, by side.
+    /// Returns whether wrong checksums indicate damage, by side.
     pub(super) fn bad_checksums_mean_damage(&self) -> [bool; 2] {
         let may_tell = self
             .rare
@@ -249,7 +248,7 @@ impl Connection {
         self.checksums.map(|sums| may_tell && sums.is_reliable())
     }
 
-    /// Summarizes the connection's bad checksums, if there are any.
+    /// Summarizes the connection's wrong checksums, if there are any.
     pub fn bad_checksums(&self) -> Option<BadChecksums> {
         let defects =
             self.rare.as_ref().map(|rare| &rare.capture_defects).filter(|defects| defects.all_bad_checksums > 0)?;
@@ -266,13 +265,13 @@ impl Connection {
         })
     }
 
-    /// Returns whether this SYN is damaged: the connection began with another number.
+    /// Returns whether this SYN is damaged: the connection began with another sequence number.
     pub(super) fn is_damaged_syn(&self, seg: &Seg) -> bool {
         let other = self.isns[seg.from()].is_some_and(|origin| origin != seg.seq);
         other && seg.has_bad_checksum() && self.bad_checksums_mean_damage()[seg.from()]
     }
 
-    /// Undoes what dropped segments changed in the connection.
+    /// Reverts the effects of dropped segments on the connection.
     #[cold]
     #[inline(never)]
     pub(super) fn undo_dropped(&mut self) {

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! Connections written down segment by segment, and what must be understood of them.
+//! Connections written segment by segment, and the facts that must follow.
 
 use super::facts::{Release, TransferFacts};
 use super::*;
@@ -24,7 +24,7 @@ mod windows;
 
 const MSS: u32 = 1000;
 
-/// One segment of a made-up capture.
+/// One segment of an artificial capture.
 #[derive(Clone, Copy)]
 struct Line {
     ms: f64,
@@ -33,7 +33,7 @@ struct Line {
     ack: u32,
     flags: Flags,
     len: u32,
-    /// What was captured of it.
+    /// The captured payload.
     payload: &'static [u8],
     window: u16,
     stamps: Option<(u32, u32)>,
@@ -46,7 +46,7 @@ struct Line {
 struct Script {
     isn: [u32; 2],
     lines: Vec<Line>,
-    /// The handshake offers window scaling by this shift.
+    /// The window scale shift in the handshake.
     scale: Option<u8>,
     window: u16,
 }
@@ -74,7 +74,7 @@ impl Script {
         script
     }
 
-    /// A request of 100 bytes by side A, right after the handshake.
+    /// A request of 100 bytes by side A, immediately after the handshake.
     fn asked() -> Self {
         let mut script = Self::opened();
         script.line(100.0, A, [1, 1], 100);
@@ -89,8 +89,8 @@ impl Script {
         self.play(false, |_| ())
     }
 
-    /// The connection after all lines; `after` each is called with it. With `plainly`, plain
-    /// segments go their own way.
+    /// The connection after all lines; calls `after` with it after each one. `plainly`: plain
+    /// segments use the fast path.
     fn play(&self, plainly: bool, after: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
@@ -151,7 +151,7 @@ impl Script {
     }
 }
 
-/// The sides whose plain segments may go the short way.
+/// The sides whose plain segments may use the fast path.
 fn direct_sides(connection: &Connection) -> [bool; 2] {
     match &connection.stage {
         Stage::Tracking(settled) if settled.trace.is_none() && settled.checksums_reliable == [false; 2] => {
@@ -183,7 +183,7 @@ fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
     script.lines.sort_by(|a, b| a.ms.total_cmp(&b.ms));
 }
 
-/// Six segments, the third of which does not arrive.
+/// Six segments, of which the third is lost.
 fn third_lost() -> Script {
     let mut script = Script::asked();
     for n in 0..6 {
@@ -200,8 +200,8 @@ fn third_lost() -> Script {
 fn rounds_are_the_same_from_both_ends() {
     let mut server = Script::asked();
     doubling(&mut server, 0.0, 0.0);
-    // Next to the client all that the server sends comes half a round trip later, and what the
-    // client sends is seen sooner.
+    // Next to the client, the server's segments are captured half a round trip later, and the
+    // client's half a round trip earlier.
     let mut client = Script::new();
     client.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     client.line(100.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
@@ -231,7 +231,7 @@ fn sequence_numbers_may_wrap() {
 
 #[test]
 fn a_clock_that_steps_back_measures_nothing() {
-    // Captured halfway: 50 ms to either side.
+    // Captured in the middle: 50 ms from each side.
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     script.line(50.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
@@ -240,7 +240,8 @@ fn a_clock_that_steps_back_measures_nothing() {
     for n in 0..4 {
         let ms = 150.0 + 100.0 * f64::from(n);
         script.line(ms, B, [1 + n * MSS, 101], MSS);
-        // Every second ACK is stamped 60 ms too early, before the segment that it acknowledges.
+        // Every second ACK has a timestamp that is 60 ms too early, before the segment that it
+        // acknowledges.
         script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, A, [101, 1001 + n * MSS], 0);
     }
     let facts = script.run();

@@ -1,13 +1,13 @@
-//! What became of each segment, as the analysis judged it: for graphs and tables of packets.
+//! The result of the analysis for each segment, for graphs and tables of packets.
 //!
-//! A traced connection gives a [`Point`] for every segment that it used. The same code judges as
-//! without a trace: what kind of copy a segment is, is read off the counters that this code keeps.
-//! Some verdicts come late (that a copy was needless is known when the receiver says so; an ACK's
-//! sample when its sender can have had the ACK), so that points wait for up to
-//! [`MAX_PENDING_POINTS`] later ones. A verdict that comes later still is counted in
+//! A traced connection gives a [`Point`] for every segment that it used. The code is the same as
+//! without a trace: the kind of a segment is derived from the changes of its counters. Some
+//! verdicts come late: a retransmission is known to be spurious only when the receiver reports it,
+//! and an ACK is an RTT sample only when it has reached the sender. So up to [`MAX_PENDING_POINTS`]
+//! points wait for late verdicts. Verdicts that come even later are counted in
 //! [`Connection::late_verdicts`](super::Connection::late_verdicts).
 //!
-//! Segments that the connection does not use (captured twice, wrong checksum) give no point; its
+//! Segments that the connection does not use (duplicate frames, wrong checksums) give no point; its
 //! facts count them.
 
 use super::facts::DirectionFacts;
@@ -21,61 +21,61 @@ use std::collections::{HashSet, VecDeque};
 /// Points that wait for late verdicts: 13 MB.
 pub const MAX_PENDING_POINTS: usize = 65_536;
 
-/// One segment.
+/// A segment with its verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Point {
-    /// When it passed the capture point, from the capture's first packet.
+    /// Capture time since the capture's first packet.
     pub time: Nanos,
     /// Its frame.
     pub frame: Frame,
-    /// Who sent it.
+    /// The sender.
     pub from: End,
     /// Header flags.
     pub flags: Flags,
     /// Payload bytes.
     pub len: u32,
-    /// Place of its first byte in the sequence space, the SYN's number being 0; none when it is far
-    /// outside.
+    /// Relative sequence number of its first byte (0 for the SYN); `None` if it is far outside of
+    /// the connection.
     pub seq: Option<u64>,
-    /// The same as it is in the header.
+    /// The sequence number in the header.
     pub raw_seq: SeqNumber,
-    /// What it acknowledges, in the same terms.
+    /// Relative acknowledgment number.
     pub ack: Option<u64>,
-    /// The same as it is in the header.
+    /// The acknowledgment number in the header.
     pub raw_ack: Option<SeqNumber>,
-    /// The window that it offers, bytes; none when the scale is not known.
+    /// The offered window in bytes; `None` if the scale is unknown.
     pub window: Option<u64>,
     /// The window field.
     pub raw_window: u16,
-    /// What it is as data.
+    /// Its kind as data.
     pub kind: Kind,
-    /// It was retransmitted, and its first copy is not in the capture.
+    /// It was retransmitted, and its first copy was not captured.
     pub unseen_original: bool,
     /// A duplicate ACK (RFC 5681 section 2).
     pub duplicate_ack: bool,
-    /// It carries a congestion mark (CE).
+    /// It has a congestion mark (CE).
     pub marked: bool,
-    /// SACK blocks, the first [`sacks`](Self::sacks) of these.
+    /// SACK blocks; the first [`sacks`](Self::sacks) of these are valid.
     pub sack: [(u64, u64); 4],
-    /// How many there are.
+    /// Number of SACK blocks.
     pub sacks: u8,
-    /// The first of them reports a duplicate (RFC 2883).
+    /// The first block reports a duplicate (D-SACK, RFC 2883).
     pub dsack: bool,
-    /// Bytes in flight when it was sent, itself included, as its sender knew it; for data only.
+    /// Bytes in flight after it was sent, from its sender's view; only for data.
     pub in_flight: Option<u64>,
-    /// When the data's sender can have had this ACK, and what was in flight then.
+    /// Time when this ACK has reached the data's sender, and the bytes in flight then.
     pub applied: Option<(Nanos, u64)>,
-    /// The round trip of the whole path that this ACK measures.
+    /// The RTT sample of the whole path from this ACK.
     pub rtt: Option<Nanos>,
 }
 
 impl Point {
-    /// Without what QUIC encrypts, and the segments that stand for its datagrams make up.
+    /// Removes fields that QUIC encrypts, which segments derived from datagrams do not really have.
     pub(crate) fn without_encrypted(self) -> Self {
         Self { window: None, duplicate_ack: false, rtt: None, ..self }
     }
 
-    /// Behind its last byte, SYN and FIN counted.
+    /// Sequence number after its last byte, SYN and FIN included.
     pub fn end(&self) -> Option<u64> {
         let space = |flag| u64::from(self.flags.has(flag));
         Some(self.seq? + u64::from(self.len) + space(Flags::SYN) + space(Flags::FIN))
@@ -87,31 +87,31 @@ impl Point {
     }
 }
 
-/// What a segment is as data.
+/// Kind of a segment as data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub enum Kind {
-    /// It carries none.
+    /// Without payload.
     Empty,
     /// New bytes.
     New,
-    /// Retransmitted for duplicate ACKs or SACKs.
+    /// Retransmitted after duplicate ACKs or SACKs.
     Fast,
-    /// Retransmitted by the timer.
+    /// Retransmitted after a timeout.
     Timeout,
     /// A tail loss probe.
     TailProbe,
-    /// Retransmitted, needlessly.
+    /// Spuriously retransmitted.
     Spurious,
-    /// Late by reordering.
+    /// Reordered.
     OutOfOrder,
-    /// A probe of a closed window.
+    /// A window probe.
     WindowProbe,
     /// A keep-alive.
     KeepAlive,
 }
 
 impl Kind {
-    /// Its name in tables.
+    /// Name in tables.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Empty => "",
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// The letter that stands for it in a graph.
+    /// Letter in a graph.
     pub const fn letter(self) -> Option<char> {
         match self {
             Self::Fast => Some('F'),
@@ -140,32 +140,32 @@ impl Kind {
         }
     }
 
-    /// It was sent before.
+    /// Whether it is a retransmission.
     pub const fn is_retransmit(self) -> bool {
         matches!(self, Self::Fast | Self::Timeout | Self::TailProbe | Self::Spurious)
     }
 }
 
-/// What a direction tells of the segments that pass through it, where it is asked to.
+/// Notes of a direction about the segments that it processes, if tracing is on.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
-    /// The segment that is being looked at.
+    /// About the current segment.
     Sent { kind: Option<Kind>, unseen: bool, in_flight: u64 },
     /// An ACK reached its sender.
     Taken { frame: Frame, at: Time, rtt: Option<Nanos>, duplicate: bool, in_flight: u64 },
-    /// The copy that was sent then, from this byte on, was needless.
+    /// The retransmission sent at this time, from this byte on, was spurious.
     Needless { time: Time, start: u64 },
 }
 
-/// What was noted since the last segment.
+/// Notes since the last segment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TraceNotes {
     pub(super) new: Vec<Note>,
-    /// Needless copies that were told of.
+    /// Spurious retransmissions that were already noted.
     pub(super) spurious_noted: HashSet<(Time, u64)>,
 }
 
-/// The counters that say what a segment was taken for.
+/// The counters that show the kind of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentCounters {
     pub(super) retransmitted: Retransmitted,
@@ -184,7 +184,7 @@ impl SegmentCounters {
         }
     }
 
-    /// What the one segment since was counted as.
+    /// The kind that the single segment since then was counted as.
     pub(super) fn kind(&self, now: &Self) -> Option<Kind> {
         let (before, after) = (&self.retransmitted, &now.retransmitted);
         [
@@ -205,24 +205,24 @@ impl SegmentCounters {
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub(super) client: Side,
-    /// What the points' times are counted from.
+    /// Base of the points' times.
     pub(super) origin: Time,
     pub(super) pending: VecDeque<Point>,
     pub(super) late_verdicts: u64,
-    /// Who has sent a SYN: another one is a copy.
+    /// Whether each side has sent a SYN: then another one is a retransmission.
     pub(super) syn: [bool; 2],
 }
 
 impl Trace {
-    /// Adds a point in the order of time and returns its position. A suspect segment is processed
-    /// after its successors.
+    /// Adds a point in time order and returns its position. A suspect segment is processed after
+    /// later ones.
     pub(super) fn add(&mut self, point: Point) -> usize {
         let at = self.pending.partition_point(|one| one.time <= point.time);
         self.pending.insert(at, point);
         at
     }
 
-    /// The place of a frame. Numbers rise, but for a text that brings its own.
+    /// The position of a frame. Frame numbers increase, except in a text that has its own.
     pub(super) fn position_of_frame(&self, frame: Frame) -> Option<usize> {
         let is_it = |at: &usize| self.pending.get(*at).is_some_and(|point| point.frame == frame);
         let at = self.pending.partition_point(|point| point.frame < frame);

@@ -1,5 +1,5 @@
-//! How a traced connection gives its points: what each direction notes of a segment comes to the
-//! point that it is of.
+//! The points of a traced connection: assigns each direction's notes to the points of their
+//! segments.
 
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
@@ -12,12 +12,12 @@ use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
 
 impl SenderState {
-    /// The counters before a segment, where notes are wanted.
+    /// The counters before a segment, if tracing is on.
     pub(super) fn tally(&self) -> Option<SegmentCounters> {
         self.trace_notes.is_some().then(|| SegmentCounters::of(&self.facts))
     }
 
-    /// A segment was looked at; `before` it the counters stood so.
+    /// Notes the verdict on a segment; `before`: the counters before it.
     pub(super) fn note_sent(&mut self, before: Option<SegmentCounters>) {
         let Some(before) = before else { return };
         let now = SegmentCounters::of(&self.facts);
@@ -28,7 +28,8 @@ impl SenderState {
         }
     }
 
-    /// An ACK was applied; `before` it there were so many duplicates and needless copies.
+    /// Notes that an ACK was applied; `before`: the counters of duplicate ACKs and spurious
+    /// retransmissions before it.
     pub(super) fn note_ack_applied(&mut self, place: FrameRef, at: Time, rtt: Option<Nanos>, before: (u64, u64)) {
         let (duplicates, spurious) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let in_flight = self.in_flight();
@@ -50,8 +51,8 @@ impl SenderState {
 }
 
 impl Connection {
-    /// From here on each segment gives a point. `client` is the side that is told as the client;
-    /// the points' times are counted from `origin`.
+    /// From here on each segment gives a point. `client`: the side shown as the client; times are
+    /// relative to `origin`.
     pub fn trace(&mut self, client: Side, origin: Time) {
         let trace = Box::new(Trace { client, origin, pending: VecDeque::new(), late_verdicts: 0, syn: [false; 2] });
         match &mut self.stage {
@@ -61,14 +62,15 @@ impl Connection {
         self.update_fast_path();
     }
 
-    /// The next point for which no more verdicts are waited, where this many may wait.
+    /// The next point that need not wait for more verdicts; `waiting`: number of points that may
+    /// wait.
     pub fn next_point(&mut self, waiting: usize) -> Option<Point> {
         let Stage::Tracking(settled) = &mut self.stage else { return None };
         let trace = settled.trace.as_mut()?;
         if trace.pending.len() > waiting { trace.pending.pop_front() } else { None }
     }
 
-    /// Points of segments that were captured before `time`, whatever is still to be said of them.
+    /// Points of segments captured before `time`, even if verdicts are missing.
     pub fn points_before(&mut self, time: Time) -> Vec<Point> {
         let Stage::Tracking(settled) = &mut self.stage else { return Vec::new() };
         let Some(trace) = settled.trace.as_mut() else { return Vec::new() };
@@ -77,7 +79,7 @@ impl Connection {
         trace.pending.drain(..count).collect()
     }
 
-    /// No more segments come: the points that are left.
+    /// Ends the trace: returns the remaining points.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.start_tracking();
         settled.finish_suspect();
@@ -89,7 +91,7 @@ impl Connection {
         settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.pending)).unwrap_or_default().into_iter()
     }
 
-    /// Verdicts that came when their points were gone.
+    /// Number of verdicts that came after their points had been removed.
     pub fn late_verdicts(&self) -> u64 {
         let Stage::Tracking(settled) = &self.stage else { return 0 };
         settled.trace.as_ref().map_or(0, |trace| trace.late_verdicts)
@@ -104,7 +106,7 @@ impl Tracking {
         }
     }
 
-    /// A segment was processed.
+    /// Adds the point of a processed segment.
     pub(super) fn trace_segment(&mut self, seg: &Seg, sack: &SackBlocks) {
         let Some(point) = self.point(seg, sack) else { return };
         let at = self.trace.as_mut().map(|trace| trace.add(point));
@@ -112,13 +114,13 @@ impl Tracking {
         self.take_notes(seg.from(), at);
     }
 
-    /// What the headers say.
+    /// A point with the header fields.
     fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
         let (from, to) = (seg.from(), !seg.from());
         let syn = seg.flags.has(Flags::SYN);
         let trace = self.trace.as_mut()?;
         let client = trace.client;
-        // Nothing but its timer has a SYN retransmitted (RFC 6298 section 5.7).
+        // A SYN is retransmitted only after a timeout (RFC 6298 section 5.7).
         let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
         let shift = if syn { Some(0) } else { self.senders[to].window.scale };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
@@ -160,8 +162,7 @@ impl Tracking {
         })
     }
 
-    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment
-    /// that is looked at.
+    /// Adds the notes of a direction to their points; `now`: position of the current segment.
     fn take_notes(&mut self, side: Side, now: Option<usize>) {
         let Some(trace) = &mut self.trace else { return };
         let Some(notes) = &mut self.senders[side].trace_notes else { return };
@@ -191,5 +192,5 @@ impl Tracking {
     }
 }
 
-/// Needless copies that are remembered as told.
+/// Most remembered spurious retransmissions.
 const MAX_SPURIOUS_NOTED: usize = 8_192;

@@ -1,4 +1,4 @@
-//! A connection whose vantage is known: each segment goes to both directions at once.
+//! Tracks a connection with a known vantage: each segment goes to both directions immediately.
 
 use super::buffering::Buffering;
 use super::connection::{Stage, Tracking};
@@ -13,7 +13,7 @@ use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::SackBlocks;
 
 impl Stage {
-    /// Whether this is a packet captured a second time.
+    /// Whether this packet is a duplicate frame.
     #[inline(always)]
     pub(super) fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
@@ -55,7 +55,7 @@ impl Tracking {
         let mut settled = begin([None; 2]);
         if negotiated.window_shift.contains(&None) {
             settled.replay(&segs);
-            // What the first segments tell of the window scale holds from the first one on.
+            // The window scale inferred from the first segments applies from the first one on.
             let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
             settled = begin(taken);
         }
@@ -89,7 +89,7 @@ impl Tracking {
         }
     }
 
-    /// Processes the next segment. Returns whether nothing was suspect about it.
+    /// Processes the next segment. Returns whether it was not suspect.
     #[inline(always)]
     pub(super) fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);
@@ -109,13 +109,13 @@ impl Tracking {
         self.track(seg, sack);
     }
 
-    /// Whether this is a packet captured a second time.
+    /// Whether this packet is a duplicate frame.
     #[inline(always)]
     pub(super) fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
-    /// The loop to each side takes no longer than this.
+    /// Lowers the round trips to each side to these.
     pub(super) fn bound_loops(&mut self, loops: [Option<Nanos>; 2]) {
         if self.estimator.bound(loops) {
             self.refresh_paths();
@@ -131,7 +131,7 @@ impl Tracking {
         self.senders.iter_mut().for_each(SenderState::forget_repeatable_ack);
     }
 
-    /// As [`push`](Self::push), if the vantage is already known.
+    /// Like [`push`](Self::push), with an up-to-date vantage.
     #[inline(always)]
     pub(super) fn track(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
@@ -150,12 +150,12 @@ impl Tracking {
         self.recent[from].note(seg, sack);
     }
 
-    /// Finishes both directions. `last` is the time of the connection's last packet, `origins` are
-    /// the ISNs.
+    /// Finishes both directions. `last`: the time of the connection's last packet; `origins`: the
+    /// ISNs.
     pub(super) fn finish_directions(&mut self, last: Time, origins: &[Option<SeqNumber>; 2]) -> [DirectionFacts; 2] {
         let Self { senders: [a, b], paths, .. } = self;
         let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
-        // Credit for one side is no message of the other.
+        // Credit of one side is not a message of the other.
         for (side, granted) in [(Side::B, &a.turns.credits), (Side::A, &b.turns.credits)] {
             if let Some(origin) = origins[side] {
                 directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
@@ -165,9 +165,10 @@ impl Tracking {
         directions
     }
 
-    /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other
-    /// side of the capture point, are whole RTTs; the direction that covers the longer part of the
-    /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
+    /// RTTs of the whole path. The time from each direction's data to its ACK, plus the minimum
+    /// round trip on the other side of the capture point, is a complete RTT. The direction on the
+    /// longer part of the path is more precise. If only the other direction carried much data, the
+    /// lengths of its rounds are the RTTs.
     pub(super) fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
         let [a, b] = &self.senders;

@@ -1,11 +1,13 @@
-//! Where the capture stands between the two ends, in time and by what only an end's own host shows.
+//! The position of the capture between the two ends, from times and from properties of an end's
+//! host.
 //!
-//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound
-//! the time from the capture point to that side and back; the least of many is that time. Their sum
-//! is the path's round trip, from any vantage, and their ratio says how far along the path the
-//! capture stands. Large segments decide where timing alone does not: an ACK *inside* a segment
-//! larger than the MSS means that the segment was cut up after it was captured, so the capture is
-//! at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
+//! A packet toward one side, and that side's reaction (an ACK, a SYN-ACK, a timestamp echo), are an
+//! upper bound of the round trip from the capture point to that side; the minimum of many is that
+//! round trip. The sum of both is the path's round trip, from any vantage, and their ratio is the
+//! position of the capture on the path. Large segments decide if times do not: an ACK *inside* a
+//! segment larger than the MSS shows that the segment was split after it was captured, so the
+//! capture is at its sender (TSO). On a receiving host (GRO) the ACKs are at the ends of such
+//! segments.
 
 use super::facts::Vantage;
 use super::segment::Seg;
@@ -14,20 +16,21 @@ use crate::types::{End, Near, Side, VantageReason};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 
-/// Timestamps remembered per side until they are echoed.
+/// Timestamps stored per side until they are echoed.
 const MAX_TIMESTAMPS: usize = 64;
-/// Large segments remembered per side until they are acknowledged.
+/// Large segments stored per side until they are acknowledged.
 const MAX_LARGE: usize = 64;
-/// Below this share of the round trip the capture stands next to that end.
+/// If the round trip to an end is less than this share of the whole, the capture is next to that
+/// end.
 const NEXT_TO: f64 = 0.1;
-/// The largest payload that a network of ordinary MTU carries whole.
+/// The largest payload of an Ethernet packet.
 const ETHERNET_PAYLOAD: u32 = 1460;
 
 #[derive(Clone, Debug, Default)]
 struct SideSamples {
-    /// A segment whose ACK is awaited: its end and time.
+    /// A segment that waits for its ACK: its end and time.
     probe: Option<(SeqNumber, Time)>,
-    /// Behind the farthest of what it sent, if it `has_sent` anything.
+    /// Sequence number after the highest byte that it sent, if `has_sent`.
     highest: SeqNumber,
     has_sent: bool,
     timestamps: SentTimestamps,
@@ -35,39 +38,39 @@ struct SideSamples {
     /// ACKs of the other side inside a large segment, and at the end of one.
     acks_inside_large: u32,
     acks_at_large_end: u32,
-    /// One more than the highest time to live of its packets; 0 before the first one.
+    /// One more than the highest time to live of its packets; 0 before the first packet.
     max_ttl_plus_one: u16,
-    /// The newest window that it offers is none, at any scale.
+    /// Whether the newest window that it offers is zero.
     is_closed: bool,
 }
 
-/// Timestamps of a side, and when each was seen first.
+/// Timestamps of a side, with the time of the first packet that had each.
 #[derive(Clone, Debug)]
 struct SentTimestamps {
     values: [u32; MAX_TIMESTAMPS],
-    /// [`NO_TIME`] where the capture's clock cannot tell.
+    /// [`NO_TIME`] if the time was adjusted.
     times: [Time; MAX_TIMESTAMPS],
     seen: usize,
     /// The newest value, or [`NO_TIMESTAMP`].
     newest: u64,
-    /// The echo that was looked for last, or [`NO_TIMESTAMP`]: the same one later gives no shorter
-    /// round trip, or none either.
+    /// The last echo that was searched, or [`NO_TIMESTAMP`]: the same echo later gives no shorter
+    /// round trip.
     last_echo: u64,
 }
 
-/// Segments larger than the network's, until they are acknowledged.
+/// Segments larger than the MSS, until they are acknowledged.
 #[derive(Clone, Debug)]
 struct LargeSegments {
-    /// Apart, so that several are compared at a time.
+    /// Stored separately, so that several are compared at once.
     starts: [SeqNumber; MAX_LARGE],
     ends: [SeqNumber; MAX_LARGE],
     seen: usize,
-    /// This ACK lies in none of them.
+    /// The last ACK that is inside none of them.
     missed: Option<SeqNumber>,
 }
 
 const NO_TIME: Time = Time::MIN;
-/// In place of a timestamp: none.
+/// Value for no timestamp.
 const NO_TIMESTAMP: u64 = u64::MAX;
 
 impl Default for SentTimestamps {
@@ -82,15 +85,15 @@ impl Default for SentTimestamps {
     }
 }
 
-/// Collects what tells the vantage.
+/// Collects the evidence for the vantage.
 #[derive(Clone, Debug)]
 pub(crate) struct VantageEstimator {
     sides: [SideSamples; 2],
-    /// Least time from the capture point to each side and back.
+    /// Lowest round trip from the capture point to each side.
     pub toward: [Option<Nanos>; 2],
-    /// The largest segment that the network carries whole: as negotiated, timestamps included.
+    /// The largest segment on the wire, as negotiated, timestamps option included.
     mss: u32,
-    /// Segments larger than that.
+    /// Number of larger segments.
     pub larger_than_mss: u64,
 }
 
@@ -101,12 +104,12 @@ impl Default for VantageEstimator {
 }
 
 impl VantageEstimator {
-    /// What the SYNs have settled of the segment size on the wire.
+    /// Sets the segment size on the wire that the SYNs negotiated.
     pub fn on_mss_negotiated(&mut self, mss: Option<u32>) {
         self.mss = mss.unwrap_or(ETHERNET_PAYLOAD);
     }
 
-    /// Whether it is the least so far.
+    /// Adds a sample; returns whether it is the minimum so far.
     fn sample(&mut self, side: Side, answer: &Seg, asked: Time) -> bool {
         let time = answer.time - asked;
         // A sender without an ACK retransmits, and payload may be a later request.
@@ -119,15 +122,15 @@ impl VantageEstimator {
         is_least
     }
 
-    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed
-    /// window, or a keep-alive (RFC 9293 sections 3.8.4 and 3.8.6.1).
+    /// Whether a timer may have triggered it, and not a received packet: a window probe or a
+    /// keep-alive (RFC 9293 sections 3.8.4 and 3.8.6.1).
     fn is_probe(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.sides[seg.from()], &self.sides[!seg.from()]);
         let repeats = seg.len <= 1 && own.has_sent && seg.seq.distance(own.highest) < 0;
         repeats || other.is_closed
     }
 
-    /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
+    /// Processes a segment. Returns whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     pub fn observe(&mut self, seg: &Seg) -> bool {
         if self.sides[!seg.from()].may_learn(seg) {
@@ -144,8 +147,8 @@ impl VantageEstimator {
         changed
     }
 
-    /// As [`observe`](Self::observe), for who wants to know the [times](Self::toward) alone, of
-    /// segments none of which closes a window.
+    /// Like [`observe`](Self::observe), for callers that need only the [times](Self::toward), and
+    /// segments that do not close a window.
     #[inline(always)]
     pub fn observe_times(&mut self, seg: &Seg) {
         if let Some(ack) = seg.ack() {
@@ -154,7 +157,7 @@ impl VantageEstimator {
         self.note_times::<false>(seg);
     }
 
-    /// What a segment asks, to be answered by the other side.
+    /// Records parts of a segment to which the other side will react.
     #[inline(always)]
     fn note(&mut self, seg: &Seg) {
         self.note_times::<true>(seg);
@@ -171,8 +174,8 @@ impl VantageEstimator {
         }
     }
 
-    /// When it asks. In a long connection few segments ask anything new, and what they do is a call
-    /// away (`COLD`); in a short one most do.
+    /// Records their times. In a long connection few segments need this, so it is a separate
+    /// function (`COLD`); in a short one most do.
     #[inline(always)]
     fn note_times<const COLD: bool>(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
@@ -185,7 +188,7 @@ impl VantageEstimator {
         let space = seg.seq_len();
         if space > 0 {
             let end = seg.seq + space;
-            // The next one, while the ACK for one before it is awaited.
+            // Consecutive data, while the ACK of an earlier segment is missing.
             if side.probe.is_some() && seg.seq == side.highest {
                 side.highest = end;
             } else if COLD {
@@ -196,7 +199,7 @@ impl VantageEstimator {
         }
     }
 
-    /// What the ACK and the echo of a segment tell of what the other side sent.
+    /// Learns from a segment's ACK and echo about the other side's segments.
     fn learn(&mut self, seg: &Seg) -> bool {
         let Some(ack) = seg.ack() else {
             return false;
@@ -205,7 +208,7 @@ impl VantageEstimator {
         self.learn_times(seg, ack)
     }
 
-    /// How long they took. Says whether [`toward`](Self::toward) has changed.
+    /// Takes samples of the round trip. Returns whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     fn learn_times(&mut self, seg: &Seg, ack: SeqNumber) -> bool {
         let (from, to) = (seg.from(), !seg.from());
@@ -227,7 +230,7 @@ impl VantageEstimator {
         changed
     }
 
-    /// The loop to each side takes no longer than this. Returns whether that was not known.
+    /// Lowers the round trips to each side to these. Returns whether that changed one.
     pub fn bound(&mut self, loops: [Option<Nanos>; 2]) -> bool {
         let mut changed = false;
         for (known, bound) in self.toward.iter_mut().zip(loops) {
@@ -239,7 +242,7 @@ impl VantageEstimator {
         changed
     }
 
-    /// What it comes to, for a connection opened by `client`.
+    /// The resulting vantage, for a connection opened by `client`.
     pub fn conclude(&self, client: Side) -> Vantage {
         let server = !client;
         let ends = |side: Side| if side == client { End::Client } else { End::Server };
@@ -276,7 +279,8 @@ impl VantageEstimator {
             return (Near::Middle, VantageReason::RoundTripShare { client });
         }
         let server = !client;
-        // Of packets that no router touched, one end's tell nothing: the other end may be as near.
+        // If neither end's packets have passed a router, their times to live do not show which end
+        // is near.
         let untouched = |side: Side| Some(matches!(self.sides[side].max_ttl_plus_one.checked_sub(1)?, 64 | 128 | 255));
         match (untouched(client), untouched(server)) {
             (Some(true), Some(false)) => (Near::Client, VantageReason::UntouchedTtl { end: End::Client }),
@@ -301,7 +305,7 @@ impl SentTimestamps {
         self.note(value, time);
     }
 
-    /// A packet with another one than the newest passed.
+    /// Adds a timestamp other than the newest one.
     #[inline(always)]
     fn note(&mut self, value: u32, time: Time) {
         if self.newest != NO_TIMESTAMP && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
@@ -316,9 +320,9 @@ impl SentTimestamps {
         self.seen += 1;
     }
 
-    /// When the first packet with this timestamp passed.
+    /// Time of the first packet with this timestamp.
     fn time_of(&self, value: u32) -> Option<Time> {
-        // They only grow, and what is echoed is among the newest.
+        // Timestamps only grow, and echoed ones are among the newest.
         let newest_first = (1..=self.seen.min(MAX_TIMESTAMPS)).map(|back| (self.seen - back) % MAX_TIMESTAMPS);
         let index = newest_first
             .take_while(|&index| self.values[index].wrapping_sub(value) as i32 >= 0)
@@ -341,12 +345,13 @@ impl LargeSegments {
         self.missed = None;
     }
 
-    /// The large segment that an ACK falls into, and whether it falls on its end. Each speaks once.
+    /// Finds the large segment that contains this ACK number, and returns whether it is at its end.
+    /// Removes the segment.
     fn hit(&mut self, ack: SeqNumber) -> Option<bool> {
         if self.missed == Some(ack) {
             return None;
         }
-        // An empty place is one from 0 to 0, into which nothing falls.
+        // An empty entry is a segment from 0 to 0, which contains nothing.
         let mut hit = -1;
         for (index, (&start, &end)) in (0i32..).zip(self.starts.iter().zip(&self.ends)) {
             let inside = ack.distance(start) > 0 && ack.distance(end) <= 0;
@@ -363,8 +368,8 @@ impl LargeSegments {
 }
 
 impl SideSamples {
-    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what
-    /// this side sent.
+    /// Whether the ACK or echo of this segment of the other side may show something about this
+    /// side's segments.
     #[inline(always)]
     fn may_learn(&self, seg: &Seg) -> bool {
         let ends_probe = |ack: SeqNumber| self.probe.is_some_and(|(end, _)| ack.distance(end) >= 0);
@@ -386,7 +391,7 @@ impl SideSamples {
         self.note_sent(start, end, time, moved);
     }
 
-    /// It sent something from here to there.
+    /// Records that it sent these sequence numbers.
     #[inline(always)]
     fn note_sent(&mut self, start: SeqNumber, end: SeqNumber, time: Time, moved: bool) {
         if !self.has_sent || end.distance(self.highest) > 0 {
@@ -395,7 +400,7 @@ impl SideSamples {
             }
             (self.highest, self.has_sent) = (end, true);
         } else if self.probe.is_some_and(|(probe, _)| probe.distance(start) > 0) {
-            // Sent again: its ACK would be ambiguous (Karn).
+            // A retransmission: its ACK would be ambiguous (Karn).
             self.probe = None;
         }
     }
@@ -412,7 +417,7 @@ mod tests {
     use proptest::prelude::*;
 
     impl VantageEstimator {
-        /// As [`observe`](Self::observe), with no question left out.
+        /// Like [`observe`](Self::observe), without any shortcut.
         fn see_all(&mut self, seg: &Seg) -> bool {
             let changed = self.learn(seg);
             let side = &mut self.sides[seg.from()];
@@ -441,8 +446,8 @@ mod tests {
                 1..100,
             ),
         ) {
-            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs
-            // fall into them.
+            // Pieces of 1,000 bytes, so that some segments are larger than the MSS and ACKs are
+            // inside of them.
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
             let (mut short, mut general) = (VantageEstimator::default(), VantageEstimator::default());
             let mut times = VantageEstimator::default();

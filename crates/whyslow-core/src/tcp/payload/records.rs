@@ -29,13 +29,13 @@ impl Stream {
             {
                 self.settle(*gather);
             }
-            // No header: `awaited` stays behind, and so the chain is broken.
+            // Without a header, `awaited` stays behind `next`, so the chain is broken.
             let Some(header) = header else { return };
             self.record(header);
         }
     }
 
-    /// A record starts at the awaited position.
+    /// Processes a record header at the awaited position.
     fn record(&mut self, header: tls::Header) {
         let start = self.awaited;
         let body = start.saturating_add(tls::HEADER_LEN as u64);
@@ -45,17 +45,17 @@ impl Stream {
         let found = self.found();
         found.records += 1;
         found.largest_record = found.largest_record.max(u32::from(header.len) + tls::HEADER_LEN as u32);
-        // A connection that was open before the capture has shown its greeting before.
+        // A connection that was open before the capture had its greeting earlier.
         let is_behind_handshake =
             fresh && found.firsts.len() == 1 && matches!(found.firsts[0].2, tls::HANDSHAKE | tls::CHANGE_CIPHER_SPEC);
         if fresh && found.firsts.len() < LIST_MAX {
             if found.firsts.is_empty() {
-                // Of most connections one entry is all.
+                // For most connections one entry is enough.
                 found.firsts.reserve_exact(1);
             }
             found.firsts.push((start, end, header.kind));
         }
-        // Only in TLS 1.3 a server's handshake has application data in it.
+        // Only with TLS 1.3 a server's handshake contains application data.
         let is_tls13 = found.tls13.or(found.first_application_data.map(|_| true));
         match header.kind {
             tls::HANDSHAKE | tls::CHANGE_CIPHER_SPEC if found.first_application_data.is_none() => {
@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// Adds to a hello what the piece holds of the current record's body.
+    /// Collects the part of a hello that is in the piece's part of the current record.
     fn gather_hello(&mut self, piece: Piece<'_>) {
         let Some(gather) = &mut self.gather else { return };
         let left = usize::try_from(self.awaited.saturating_sub(gather.at)).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
-//! The payload of both directions: its content, and whose turn it is.
+//! The payload of both directions: its content, and which side's turn it is.
 //!
-//! Most payload continues where the same side stopped and contains nothing to parse. It passes
-//! without touching its stream, which is updated only when something else comes.
+//! Most payload continues where the same side stopped and contains nothing to parse. It is only
+//! counted; the stream is updated when other payload comes.
 
 use super::first_byte::may_open;
 use super::kind::{SMALL, is_credit};
@@ -12,7 +12,7 @@ use crate::types::Side;
 use crate::units::{SeqNumber, Time};
 use crate::wire::Flags;
 
-/// Both directions.
+/// The streams of both directions.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct PayloadStreams {
     /// Streams of sides that have sent payload.
@@ -20,35 +20,35 @@ pub(in crate::tcp) struct PayloadStreams {
     expected: ExpectedPayload,
     /// Whether the first payload of each side is text.
     starts_with_text: [bool; 2],
-    /// The connection was silent for a long time.
+    /// Whether the connection was silent for a long time.
     after_silence: bool,
     /// Captured payload, retransmissions included.
     payload: u64,
-    /// Whether the last packet carried a SYN or payload; if not, `answered` is when the last answer
-    /// to such a packet came.
+    /// Whether the last packet carried a SYN or payload. If not, `answered` is the time of the last
+    /// response to such a packet.
     unanswered: bool,
     answered: Time,
 }
 
-/// The opening of a protocol is looked for in so many bytes: a greeting, a request, its response,
-/// and the first message behind an upgrade.
+/// Bytes in which to look for the opening of a protocol: a greeting, a request, its response, and
+/// the first message after an upgrade.
 const MAX_BEFORE_OPENING: u64 = 16 << 10;
 
-/// What the current sender may continue with: nothing in it needs parsing, and the other side's
+/// Payload that the current sender may continue with: it needs no parsing, and the other side's
 /// stream knows that it is not its turn.
 #[derive(Clone, Copy, Debug)]
 struct ExpectedPayload {
-    /// Sequence number that continues.
+    /// Sequence number at which it continues.
     next: SeqNumber,
-    /// Bytes that may continue.
+    /// Number of bytes that may continue.
     room: u32,
     /// The sending side, if any.
     side: Option<Side>,
-    /// A segment that begins like a record or head must still be parsed.
+    /// Whether a segment that begins like a record or head must still be parsed.
     may_start_message: bool,
 }
 
-/// Fewer bytes may look like text by chance.
+/// Shorter payload may look like text by chance.
 pub(super) const MIN_TEXT: usize = 4;
 
 impl Default for ExpectedPayload {
@@ -58,15 +58,15 @@ impl Default for ExpectedPayload {
 }
 
 impl PayloadStreams {
-    /// Starts at a packet captured at `time`.
+    /// Creates the state at a packet captured at `time`.
     pub fn new(time: Time) -> Self {
         Self { answered: time, ..Self::default() }
     }
 
-    /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
-    /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
-    /// sides, as far as known, and `ports` their ports. `readers`: who reads more of the payload;
-    /// what they need does not pass unread.
+    /// Processes a segment; `rest` are the captured bytes after its headers. Sets the role of its
+    /// payload. Returns whether it is the side's first payload. `origins`: the ISNs of both sides,
+    /// if known. `ports`: the ports of both sides. `readers`: additional parsers, which get all
+    /// payload that they need.
     #[inline(always)]
     pub fn on_segment(
         &mut self,
@@ -102,14 +102,14 @@ impl PayloadStreams {
         self.expected.side
     }
 
-    /// Returns when the last packet came that carried or answered a SYN or payload; `last` is the
+    /// Returns the time of the last packet that carried or answered a SYN or payload; `last` is the
     /// time of the last packet of all.
     pub fn active_until(&self, last: Time) -> Time {
         if self.unanswered { last } else { self.answered }
     }
 
-    /// Returns whether this payload continues as expected; then nothing else is to be done. If not,
-    /// call [`on_payload`](Self::on_payload).
+    /// Returns whether this payload continues as expected; then no more is needed. If not, call
+    /// [`on_payload`](Self::on_payload).
     #[inline(always)]
     fn is_expected(&mut self, seg: &mut Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
@@ -121,7 +121,7 @@ impl PayloadStreams {
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
-            // Padding of the frame may stand behind it.
+            // Padding of the frame may follow it.
             let payload = rest.get(..seg.len as usize).unwrap_or(rest);
             if u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {
                 seg.kind = PayloadKind::Credit;
@@ -182,7 +182,7 @@ impl PayloadStreams {
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.on_turn())
         } else {
-            // A retransmission is no turn, unless it comes amid new data.
+            // A retransmission is not a turn, unless it comes among new data.
             speaker == Some(from)
         };
         if had_turn {
@@ -194,12 +194,12 @@ impl PayloadStreams {
         is_first
     }
 
-    /// After a long silence the next payload is parsed, even if nothing can begin in it.
+    /// After a long silence the next payload is parsed, even if no message can begin in it.
     pub fn note_silence(&mut self) {
         (self.expected.room, self.after_silence) = (0, true);
     }
 
-    /// Returns whether each side is in the middle of a record, or of a body whose end is known.
+    /// Returns whether each side is in the middle of a record, or of a body with a known end.
     pub fn within_messages(
         &mut self,
         origins: &[Option<SeqNumber>; 2],
@@ -213,8 +213,7 @@ impl PayloadStreams {
         Side::BOTH.map(is_within)
     }
 
-    /// Gives up what was found before these positions, but for the names, and what a connection
-    /// begins with.
+    /// Drops results before these positions, except names and the first payload's.
     pub fn forget(&mut self, before: [u64; 2]) {
         for (stream, before) in self.streams.iter_mut().zip(before) {
             stream.iter_mut().for_each(|stream| stream.forget(before));
@@ -245,7 +244,7 @@ impl PayloadStreams {
         self.streams[side].is_some()
     }
 
-    /// Returns what was found in each direction.
+    /// Returns the results of each direction.
     pub fn finish(mut self, origins: [Option<SeqNumber>; 2], readers: Option<&mut PayloadReaders>) -> [Content; 2] {
         self.flush_expected(&origins, readers);
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
@@ -259,7 +258,7 @@ mod tests {
     use Side::{A, B};
     use proptest::prelude::*;
 
-    /// What a side may say next: openings, and what has none.
+    /// Payload that a side may send next, with openings and without.
     const WORDS: [&[u8]; 10] = [
         b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
         b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
@@ -273,8 +272,8 @@ mod tests {
         b"nothing of note",
     ];
 
-    /// A segment: its side, how far from where that side stopped it begins, its word, and how much
-    /// of it was captured.
+    /// A segment: its side, the distance of its begin from the side's last byte, its payload, and
+    /// the number of captured bytes.
     fn segments() -> impl Strategy<Value = (Side, i32, usize, usize)> {
         let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
         (

@@ -11,7 +11,7 @@ pub(super) fn record(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind, 3, 3], &u16::try_from(body.len()).unwrap().to_be_bytes()[..], body].concat()
 }
 
-/// An extension, or anything else with a 16-bit length: its prefix, its length, and it.
+/// An extension, or another field with a 16-bit length: its prefix, its length, and its body.
 fn sized(prefix: &[u8], body: &[u8]) -> Vec<u8> {
     [prefix, &u16::try_from(body.len()).unwrap().to_be_bytes()[..], body].concat()
 }
@@ -21,7 +21,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind], &u32::try_from(body.len()).unwrap().to_be_bytes()[1..], body].concat()
 }
 
-/// A ClientHello, with `padding` bytes in an extension before the server's name.
+/// A ClientHello with `padding` bytes in an extension before the server name.
 pub(super) fn client_hello(name: &str, padding: usize) -> Vec<u8> {
     let server_name = sized(&[0, 0], &sized(&[], &sized(&[0], name.as_bytes())));
     let extensions = [sized(&[0, 21], &vec![0; padding]), server_name, sized(&[0, 23], &[])].concat();
@@ -59,7 +59,7 @@ fn message_whose_length_is_announced_has_an_end() {
     let whole = content(head, head.len() + 5_000, head.len());
     let end = 1 + head.len() as u64 + 5_000;
     assert!(whole.is_announced((1, end)) && whole.is_announced((400, end)) && !whole.is_announced((1, end + 1)));
-    // Behind the length the head is cut, and may go on for a while.
+    // The head is truncated after the length, and may continue.
     let cut = content(head, head.len() + 5_000, head.len() - 5);
     assert!(cut.is_announced((1, end)) && !cut.is_announced((1, end + 10_000)));
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -121,10 +121,10 @@ fn the_server_says_its_version() {
         for size in [1, 7, 2000] {
             assert_eq!(content(&flight, size, 2000).tls13, Some(is_tls13), "{version:?}");
         }
-        // Cut before the extensions: not known.
+        // Truncated before the extensions: unknown.
         assert_eq!(content(&flight, 2000, 40).tls13, None);
     }
-    // The extension is captured and what follows is not.
+    // The extension is captured, the bytes after it are not.
     let flight = record(22, &server_hello(Some(0x0304)));
     assert_eq!(content(&flight, 2000, flight.len()).tls13, Some(true));
     // A hello without any extensions.
@@ -139,7 +139,7 @@ fn a_hello_over_segments_and_records() {
     for size in [1, 3, 5, 699, 1448, 10_000] {
         assert_eq!(content(&records, size, 10_000).server_name.as_deref(), Some("a.example"), "{size}");
     }
-    // A missing byte in the middle: no name, and the chain goes on.
+    // A missing byte in the middle: no name, but the chain continues.
     assert_eq!(content(&records, 1448, 1447).server_name, None);
     let mut stream = Stream::default();
     feed(&mut stream, &records[..1448], 1448, 1448);
@@ -161,14 +161,15 @@ fn a_name_is_told_only_if_it_is_whole_and_printable() {
 
 #[test]
 fn large_records_keep_the_chain_under_a_short_snapshot() {
-    // 16 KiB records whose headers lie anywhere in their segments, and a header split over two.
+    // 16 KiB records whose headers are anywhere in their segments, and a header split over two
+    // segments.
     let mut bytes = record(22, &client_hello("long.example", 0));
     for len in [1300, 16_384, 16_384, 5000] {
         bytes.extend(record(23, &vec![0xaa; len]));
     }
     let whole = content(&bytes, 1448, 1448);
     assert_eq!((whole.records, whole.largest_record), (5, 16_389));
-    // Every header starts a segment: 30 captured bytes of each are enough for the framing.
+    // Every header starts a segment: 30 captured bytes of each segment are enough for the framing.
     let mut stream = Stream::default();
     let mut at = 0;
     while at < bytes.len() {
@@ -187,7 +188,7 @@ fn the_chain_begins_again_at_a_segment() {
     feed(&mut stream, &hello, 2000, 2000);
     let at = stream.next();
     feed(&mut stream, &one, 2000, 2000);
-    // `two` is in a hole, and with it its header.
+    // The header of `two` is in a hole.
     let third = stream.next() + two.len() as u64;
     stream.feed(third, three.len() as u64, &three);
     let content = stream.finish();
@@ -245,12 +246,12 @@ fn tls_from_the_middle() {
     for bytes in [small.clone(), [small.clone(), small].concat(), large] {
         assert_eq!(content(&bytes, 1448, 1448).protocol, Some(Protocol::Tls));
     }
-    // The same bytes inside a stream of something else do not prove it.
+    // The same bytes inside a stream of another protocol are not sufficient.
     let mut stream = Stream::default();
     feed(&mut stream, &[b'x'; 100], 100, 100);
     feed(&mut stream, &record(23, &[2; 9000]), 1448, 1448);
     assert_eq!(stream.finish().protocol, None);
-    // STARTTLS: the hello does.
+    // STARTTLS: the hello is.
     let mut stream = Stream::default();
     feed(&mut stream, b"EHLO client\r\nSTARTTLS\r\n", 100, 100);
     stream.on_turn();
@@ -294,7 +295,7 @@ fn http_request_and_answer() {
 
 #[test]
 fn heads_one_after_the_other() {
-    // Pipelined requests, and their answers: a body of a known length leads from one to the next.
+    // Pipelined requests and their responses: the known length of a body leads to the next one.
     let requests = b"GET /1 HTTP/1.1\r\n\r\nPUT /2 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcHEAD /3 HTTP/1.1\r\n\r\n";
     let answers = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbodyHTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n";
     for size in [1, 2, 19, 1000] {
@@ -321,7 +322,7 @@ fn a_cut_head_tells_what_was_captured() {
     }
     assert_eq!(labels(&content(b"HTTP/1.1 404 Not Found\r\n\r\n", 100, 16)), ["404 Not…"]);
     assert_eq!(labels(&content(b"HTTP/1.1 404 Not Found\r\n\r\n", 100, 11)), [""; 0]);
-    // In the middle of a stream a cut request line proves nothing; a whole one does.
+    // In the middle of a stream, a truncated request line is not sufficient; a complete one is.
     for (snap, count) in [(10, 0), (100, 1)] {
         let mut stream = Stream::default();
         feed(&mut stream, b"something else", 100, 100);

@@ -8,9 +8,9 @@ pub(super) const HEADER_LEN: usize = 5;
 pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
 pub(super) const HANDSHAKE: u8 = 22;
 pub(super) const APPLICATION_DATA: u8 = 23;
-/// Heartbeat (RFC 6520), the last of the content types that are in use over TCP.
+/// Heartbeat (RFC 6520), the highest content type in use over TCP.
 const HEARTBEAT: u8 = 24;
-/// Longest record body: 2^14 and the 2,048 bytes that a cipher may add (RFC 5246 section 6.2.3).
+/// Longest record body: 2^14 bytes, and up to 2,048 added by a cipher (RFC 5246 section 6.2.3).
 const BODY_MAX: u16 = 16_384 + 2_048;
 
 /// Handshake message types (RFC 8446 section 4).
@@ -21,19 +21,19 @@ const SERVER_NAME: u16 = 0;
 const SUPPORTED_VERSIONS: u16 = 43;
 const TLS13: u16 = 0x0304;
 
-/// A record header that a TLS record could have.
+/// A valid TLS record header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     /// Content type.
     pub kind: u8,
-    /// Protocol version as the record layer tells it.
+    /// Protocol version in the record header.
     version: u16,
-    /// Bytes that follow the header.
+    /// Length of the record body.
     pub len: u16,
 }
 
 impl Header {
-    /// From the first bytes; none when there are fewer than five, or no TLS record starts like
+    /// Parses a header; `None` if there are fewer than five bytes, or if no TLS record starts like
     /// this.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let &[kind, major, minor, high, low, ..] = bytes else { return None };
@@ -42,7 +42,7 @@ impl Header {
         plausible.then_some(Self { kind, version: u16::from_be_bytes([major, minor]), len })
     }
 
-    /// Whether a header can start with these bytes, be they fewer than five.
+    /// Whether these bytes, possibly fewer than five, can start a header.
     pub(super) fn may_start(bytes: &[u8]) -> bool {
         bytes.first().is_some_and(|&kind| may_open(kind))
             && bytes.get(1).is_none_or(|&major| major == 3)
@@ -60,9 +60,9 @@ pub(super) const fn is_hello(kind: u8) -> bool {
     matches!(kind, CLIENT_HELLO | SERVER_HELLO)
 }
 
-/// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the
-/// very `first` bytes of a message a lone application-data header is enough, as the record may be
-/// longer than the segment.
+/// Whether TLS starts with these bytes of a segment that continues for `len` bytes from here. At
+/// the `first` bytes of a message one application-data header is sufficient, because the record may
+/// be longer than the segment.
 pub(super) fn opens(bytes: &[u8], len: u64, first: bool, more: bool) -> Verdict {
     if !Header::may_start(bytes) {
         return Verdict::No;
@@ -81,7 +81,7 @@ pub(super) fn opens(bytes: &[u8], len: u64, first: bool, more: bool) -> Verdict 
             _ => {}
         }
     }
-    // Otherwise a second header where the first one says, or the segment's end there.
+    // Otherwise a second header must follow the first record, or the segment must end there.
     let second = HEADER_LEN as u64 + u64::from(header.len);
     let known = usize::try_from(second).ok().and_then(|second| bytes.get(second..)).filter(|rest| !rest.is_empty());
     let proven = match known {
@@ -93,7 +93,7 @@ pub(super) fn opens(bytes: &[u8], len: u64, first: bool, more: bool) -> Verdict 
     if proven { Verdict::Yes } else { Verdict::No }
 }
 
-/// Whether `message` is a whole hello, or none at all, so that nothing is to be gathered.
+/// Whether `message` is a complete hello, or not a hello, so that no bytes need to be collected.
 pub(super) fn is_whole(message: &[u8]) -> bool {
     match *message {
         [] | [CLIENT_HELLO | SERVER_HELLO] | [CLIENT_HELLO | SERVER_HELLO, _] | [CLIENT_HELLO | SERVER_HELLO, _, _] => {
@@ -106,19 +106,19 @@ pub(super) fn is_whole(message: &[u8]) -> bool {
     }
 }
 
-/// What a hello says that matters here.
+/// The relevant fields of a hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hello {
     Client {
         server_name: Option<String>,
     },
-    /// None when the extensions were not captured to their end.
+    /// `None` if the extensions were not completely captured.
     Server {
         tls13: Option<bool>,
     },
 }
 
-/// Reads a ClientHello or ServerHello, which may be cut; none when it is something else.
+/// Parses a ClientHello or ServerHello, which may be truncated; `None` for other messages.
 pub(super) fn hello(message: &[u8]) -> Option<Hello> {
     let (&[kind, a, b, c], body) = message.split_first_chunk::<4>()?;
     let len = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -130,7 +130,7 @@ pub(super) fn hello(message: &[u8]) -> Option<Hello> {
     }
 }
 
-/// The extensions of a ClientHello, as far as they were captured.
+/// The extensions of a ClientHello, as far as captured.
 fn client_extensions<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     take(body, 2 + 32)?; // version, random
     let session_id = u8(body)?;
@@ -162,7 +162,7 @@ fn chose_tls13(body: &mut &[u8], whole: bool) -> Option<bool> {
     let mut extensions = extension_list(body)?;
     match extension(&mut extensions, SUPPORTED_VERSIONS) {
         Some(mut chosen) => Some(u16(&mut chosen)? == TLS13),
-        // None among all of them: the version is the one in the hello's own field, at most 1.2.
+        // Without the extension, the version is the one in the hello's version field, at most 1.2.
         None => (whole && extensions.is_empty()).then_some(false),
     }
 }
@@ -172,8 +172,8 @@ fn extension_list<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(body.get(..len.into()).unwrap_or(body))
 }
 
-/// The body of the first extension of a type, if all of it is there. Otherwise what is left of
-/// `extensions` is what could not be read.
+/// The body of the first extension of a type, if it was completely captured. Otherwise `extensions`
+/// is the unreadable rest.
 fn extension<'a>(extensions: &mut &'a [u8], wanted: u16) -> Option<&'a [u8]> {
     loop {
         let mut rest = *extensions;

@@ -1,10 +1,10 @@
-//! Segments in few bytes.
+//! Compact storage of segments.
 //!
-//! Each is written as what differs from what the segments before it let expect: the next sequence
-//! number, an ACK of all that the other side sent, the echo of its newest timestamp. It promises to
-//! give back exactly what was put in (of the flags, the nine that there are); a segment of an
-//! ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with
-//! their segment.
+//! Stores only the differences from the values expected after the previous segments: the next
+//! sequence number, an ACK of all data of the other side, the echo of its newest timestamp.
+//! Unpacking returns exactly the same segment (with the nine defined flags). A segment of an
+//! ordinary connection needs about twelve bytes instead of the 48 of a [`Seg`]. SACK blocks are
+//! stored with their segment.
 
 use self::layout::{
     FLAGS, HAS, HAS_AT, HEAD, MAX_NUMBERS_LEN, NUMBER, NumberReader, OTHER_ID, OTHER_TTL, OTHER_WINDOW, PackedWriter,
@@ -20,7 +20,7 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-/// Segments as they were pushed.
+/// A list of packed segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackedSegments {
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ pub(crate) struct PackedSegments {
     expected: Expected,
 }
 
-/// What the next segment is expected to say.
+/// Expected values of the next segment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
     position: SequencePosition,
@@ -36,21 +36,21 @@ struct Expected {
     headers: [Header; 2],
 }
 
-/// Where it is in time and in the sequence.
+/// Last time and sequence numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct SequencePosition {
     time: Time,
     sides: [DirectionPosition; 2],
 }
 
-/// The same, by who sends it.
+/// The sequence position of each sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct DirectionPosition {
     seq: SeqNumber,
     tsval: u32,
 }
 
-/// What else its header says, by who sends it.
+/// Other header fields of each sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Header {
     ip_id: u16,
@@ -59,29 +59,29 @@ struct Header {
     ecn: u8,
 }
 
-/// The ECN field (RFC 3168 section 5) shares its byte with what the payload shows.
+/// The ECN field (RFC 3168 section 5) shares its byte with the payload's role.
 const ECN_BITS: u32 = 2;
 
 fn split(byte: u8) -> (u8, PayloadKind) {
     (byte & ((1 << ECN_BITS) - 1), PayloadKind::of(byte >> ECN_BITS))
 }
 
-/// Room for one segment, for a handshake, for a short connection, and for more. What the first two
-/// leave behind when they are outgrown fits other parts of connections, so that of many that grow
-/// at once little is held in vain.
+/// Capacities for one segment, a handshake, a short connection, and more. The allocator can reuse
+/// the first two sizes for other parts of connections, so that little memory is wasted when many
+/// connections grow at once.
 const CAPACITIES: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 
-/// What nearly any segment takes no more than; more is copied by a call.
+/// Nearly all segments need at most this; longer ones are copied by a call.
 const USUAL_LEN: usize = 24;
 
 impl PackedSegments {
-    /// How many there are.
+    /// Number of segments.
     #[inline(always)]
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }
 
-    /// One more; there may be 255.
+    /// Adds a segment; there may be 255.
     #[inline(always)]
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
         let mut out = PackedWriter::default();
@@ -89,7 +89,7 @@ impl PackedSegments {
         out.finish();
         let (len, spare) = (out.len(), self.bytes.capacity() - self.bytes.len());
         if len <= USUAL_LEN && spare >= USUAL_LEN {
-            // So many are copied at once, and given up again.
+            // Copies a fixed number of bytes, and then truncates.
             let whole = self.bytes.len() + len;
             self.bytes.extend_from_slice(&out.bytes[..USUAL_LEN]);
             self.bytes.truncate(whole);
@@ -104,36 +104,36 @@ impl PackedSegments {
         let needed = self.bytes.len() + written.len();
         if needed > self.bytes.capacity() {
             let room = CAPACITIES.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
-            // Another list costs less than to let this one grow.
+            // A new list is cheaper than growing this one.
             let held = std::mem::replace(&mut self.bytes, Vec::with_capacity(room));
             self.bytes.extend_from_slice(&held);
         }
         self.bytes.extend_from_slice(written);
     }
 
-    /// All of them, each with its SACK blocks.
+    /// All segments with their SACK blocks.
     pub fn iter(&self) -> SegmentIter<'_> {
         SegmentIter { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
     }
 
-    /// All of them, as far as their times and numbers go.
+    /// All segments, reduced to times and sequence numbers.
     pub fn advances(&self) -> AdvanceIter<'_> {
         AdvanceIter { bytes: &self.bytes, at: 0, position: SequencePosition::default() }
     }
 }
 
-/// Gives back what was packed.
+/// Unpacks segments.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentIter<'a> {
     bytes: &'a [u8],
-    /// Behind what was read.
+    /// Offset after the last segment.
     at: usize,
     expected: Expected,
     sack: SackBlocks,
 }
 
 impl SegmentIter<'_> {
-    /// The next one, and its SACK blocks.
+    /// The next segment and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
         let (mut seg, UnreadParts { head, place }) = self.expected.position.next(self.bytes, &mut self.at)?;
@@ -152,18 +152,18 @@ impl SegmentIter<'_> {
     }
 }
 
-/// Gives back of what was packed what brings a connection forward: where a segment is in the
-/// capture, its window, IP number, time to live and ECN bits are not told, nor are SACK blocks.
+/// Unpacks only what the state of a connection needs: frame numbers, windows, IP IDs, times to
+/// live, ECN bits and SACK blocks are skipped.
 #[derive(Clone, Debug)]
 pub(crate) struct AdvanceIter<'a> {
     bytes: &'a [u8],
-    /// Behind what was read.
+    /// Offset after the last segment.
     at: usize,
     position: SequencePosition,
 }
 
 impl AdvanceIter<'_> {
-    /// The next one, and whether it has SACK blocks.
+    /// The next segment, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
         let (mut seg, UnreadParts { head, .. }) = self.position.next(self.bytes, &mut self.at)?;
@@ -212,7 +212,7 @@ impl Expected {
 }
 
 impl Header {
-    /// Whether a segment says anything else.
+    /// Whether a segment has other unexpected fields.
     #[inline(always)]
     fn is_other(&self, seg: &Seg) -> bool {
         let id = if seg.bits & HAS_IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
@@ -220,7 +220,7 @@ impl Header {
         id | (seg.window ^ self.window) | u16::from(rest) != 0
     }
 
-    /// Writes what a segment says else, and takes it over.
+    /// Writes a segment's other unexpected fields, and expects them from then on.
     #[inline(never)]
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
         if seg.window != self.window {
@@ -252,7 +252,7 @@ impl Header {
         self.note_id(seg);
     }
 
-    /// The next packet is numbered one higher, though all else stays.
+    /// Expects the next IP ID, although all other fields stay the same.
     #[inline(always)]
     fn note_id(&mut self, seg: &Seg) {
         if seg.bits & HAS_IP_ID != 0 {
@@ -272,7 +272,7 @@ impl SequencePosition {
         }
     }
 
-    /// Reads the next segment but for its place and for what is rare.
+    /// Reads the next segment without its frame and its unpacked fields.
     #[inline(always)]
     fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(Seg, UnreadParts)> {
         let mut padded;
@@ -316,15 +316,15 @@ impl SequencePosition {
     }
 }
 
-/// What is left to tell of a segment.
+/// The parts of a segment that were not read yet.
 struct UnreadParts {
     head: u32,
-    /// How far it is from the place before it, as it was written.
+    /// Distance from the previous frame, as stored.
     place: u64,
 }
 
-/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which
-/// nothing that was written reaches.
+/// Copies the end of the data, which is shorter than the numbers of a segment may be. The zeros
+/// after it are never read as part of valid data.
 #[inline(never)]
 fn pad(padded: &mut [u8; MAX_NUMBERS_LEN], bytes: &[u8], at: usize) {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -333,7 +333,7 @@ fn pad(padded: &mut [u8; MAX_NUMBERS_LEN], bytes: &[u8], at: usize) {
     }
 }
 
-/// Reads what stands behind the numbers.
+/// Reads the unpacked fields after the numbers.
 #[cold]
 fn read_rare(bytes: &[u8], at: &mut usize, head: u32, mut seg: Seg) -> (Seg, SackBlocks) {
     let mut sack = SackBlocks::NONE;

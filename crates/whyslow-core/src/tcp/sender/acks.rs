@@ -1,4 +1,4 @@
-//! ACKs: received when they pass the capture point, applied when the sender can have them.
+//! ACKs: received at the capture point, applied when the sender has them.
 
 use super::pending_acks::{Ack, AckArrival, AckHeaderKey};
 use super::transfer_recorder::TransferRecorder;
@@ -8,18 +8,18 @@ use crate::tcp::segment::Seg;
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
 
-/// Most ACKs waiting to be applied.
+/// Most ACKs that wait to be applied.
 const MAX_PENDING_ACKS: usize = 65_536;
-/// This close to the sender no ACK waits.
+/// Within this round trip to the sender, ACKs are applied immediately.
 const NO_WAIT_WITHIN: Nanos = Nanos::from_micros(100);
-/// An ACK that waits less than this is never overdue.
+/// An ACK is not overdue before it has waited this long.
 const MIN_ACK_TIMEOUT: Nanos = Nanos::from_millis(1000);
 
 impl SenderState {
     /// Processes an ACK for this data at the capture point.
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) {
-        // The peer's bulk data repeats one ACK in many segments; far from the sender they all wait.
+        // Segments of the peer's bulk data repeat one ACK; far from the sender all of them wait.
         if self.repeats_last_ack(seg, sack) {
             self.note_peer_tsval(seg);
             self.pending_acks.push_repeat(AckArrival::of(seg));
@@ -54,9 +54,8 @@ impl SenderState {
         }
     }
 
-    /// Returns whether this ACK repeats the last one received. All questions asked of that one then
-    /// have the same answers: it left no hole below it, and the plain segments sent since lie above
-    /// it.
+    /// Returns whether this ACK repeats the last one received, so that all checks of that one have
+    /// the same result: it left no hole below it, and the plain segments sent since are above it.
     #[inline(always)]
     fn repeats_last_ack(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         self.repeatable_ack.is_some_and(|said| {
@@ -64,7 +63,7 @@ impl SenderState {
         })
     }
 
-    /// An ACK up to here passes the capture point.
+    /// Records that an ACK of everything sent passes the capture point.
     #[inline(always)]
     fn note_all_acked(&mut self, ack: u64, time: Time) {
         if ack >= self.snd_max && self.all_acked_at.0 != self.snd_max {
@@ -92,7 +91,7 @@ impl SenderState {
         self.facts.packets > 0
     }
 
-    /// The same, for numbers up to SND.MAX.
+    /// Like [`unwrap_ack`](Self::unwrap_ack), only for numbers up to SND.MAX.
     #[inline(always)]
     pub(in crate::tcp) fn unwrap_ack_of_sent(&self, number: SeqNumber) -> Option<u64> {
         let below = (self.isn? + self.snd_max as u32).0.wrapping_sub(number.0);
@@ -111,7 +110,7 @@ impl SenderState {
         place
     }
 
-    /// Queues an ACK that the sender does not have yet.
+    /// Queues an ACK that has not reached the sender yet.
     #[inline(never)]
     fn enqueue_ack(&mut self, ack: Ack, sack: &SackBlocks, path: &PathEstimate) {
         self.pending_acks.push(&ack, sack);
@@ -121,7 +120,7 @@ impl SenderState {
         }
     }
 
-    /// Forgets the repeatable ACK once none is pending.
+    /// Drops the repeatable ACK once none is pending.
     #[inline(always)]
     pub(super) fn end_ack_repeats(&mut self) {
         if self.pending_acks.is_empty() {
@@ -129,8 +128,8 @@ impl SenderState {
         }
     }
 
-    /// Applies pending ACKs that are too many or too old. Without data from the sender nothing else
-    /// would.
+    /// Applies pending ACKs if there are too many or they are too old. Without data from the sender
+    /// nothing else would apply them.
     #[inline(never)]
     fn flush_overdue_acks(&mut self, now: Time, path: &PathEstimate) {
         let patience = path.rtt.unwrap_or_default().max(MIN_ACK_TIMEOUT);
@@ -145,7 +144,7 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// Counts bytes below `ack` that were never captured: they arrived, so the capture lost them.
+    /// Counts bytes below `ack` that were not captured: they arrived, so the capture lost them.
     #[inline(never)]
     fn note_unseen_bytes(&mut self, ack: u64, seg: &Seg) {
         let mut unseen = 0;

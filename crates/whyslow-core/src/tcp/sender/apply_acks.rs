@@ -1,4 +1,4 @@
-//! ACKs that the sender has: what they do to its state.
+//! Applies ACKs to the state of the sender that has received them.
 
 use super::last_send::ReleasingAck;
 use super::pending_acks::{Ack, AckArrival, AckFields};
@@ -10,21 +10,21 @@ use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
 
-/// The longest time for which a receiver may delay an ACK (RFC 1122 section 4.2.3.2).
+/// The longest delay of an ACK (RFC 1122 section 4.2.3.2).
 const PROMPT_ACK: Nanos = Nanos::from_millis(500);
 
-/// The time from a segment to the ACK that covers it.
+/// Time from a segment to the ACK that covers it.
 #[derive(Clone, Copy, Debug)]
 enum AckDelay {
     Unknown,
     Exact(Nanos),
-    /// The segment was recorded out of order, and given the time of a later packet.
+    /// The segment was recorded out of order, and its time was set to that of a later packet.
     AtLeast(Nanos),
 }
 
 impl SenderState {
-    /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
-    /// far.
+    /// Applies the ACKs that the sender had when it sent `seg`. Next to the sender, these are all
+    /// ACKs so far.
     #[inline(always)]
     pub(in crate::tcp) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
         let Some(first) = self.pending_acks.first_arrival() else {
@@ -46,7 +46,7 @@ impl SenderState {
             if !by.includes(first, stamp) {
                 break;
             }
-            // Of several repeats applied together only the last one matters.
+            // If several repeated ACKs are applied together, only the last one matters.
             let known = self.is_bulk_payload_ack(fields);
             let behind = if known { self.pending_acks.arrivals_after_first() } else { &[] };
             let more =
@@ -69,8 +69,8 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// Measures the loop: the sender had the first `count` pending ACKs when it sent `seg`, and its
-    /// TSecr names the last of them.
+    /// Measures the round trip to the sender: it had the first `count` pending ACKs when it sent
+    /// `seg`, and its TSecr identifies the last of them.
     #[inline(always)]
     fn note_loop_to_sender(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
         let had = self.pending_acks.arrivals().iter().take(count);
@@ -86,7 +86,8 @@ impl SenderState {
         self.apply_ack(ack, sack, at, path);
     }
 
-    /// Applies an ACK without news at time `at`, or several, the first of them at `since`.
+    /// Applies one or several ACKs that repeat the state, the first at `since` and the last at
+    /// `at`.
     #[inline(always)]
     pub(super) fn apply_repeated_ack(&mut self, since: Time, at: Time, place: FrameRef) {
         self.short_gap_limit = 0;
@@ -99,7 +100,7 @@ impl SenderState {
         }
     }
 
-    /// Applies an ACK that the sender has at time `at`.
+    /// Applies an ACK that reached the sender at time `at`.
     #[inline(always)]
     pub(super) fn apply_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) {
         let is_new = ack.fields.ack > self.snd_una;
@@ -126,13 +127,13 @@ impl SenderState {
     fn apply_new_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) -> Option<Nanos> {
         let Ack { arrival, fields } = ack;
         let release = ReleasingAck { frame: arrival.frame_ref, at, is_new: true, with_payload: fields.with_payload };
-        // A receiver has held back an ACK for no longer than since the one before it: what came in
-        // between was spaced by the path.
+        // The receiver cannot have delayed an ACK for longer than the time since the previous one;
+        // before that, the network spaced the segments.
         let since_last = self.since_send.acked_at().map_or(Nanos(i64::MAX), |last| at - last);
         self.since_send.on_release(release, self.window.right_edge);
         if !self.scoreboard.sacked.is_empty() {
-            // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
-            // reported.
+            // Before this ACK's own SACK blocks are recorded: they are above a hole that was not
+            // reported before.
             self.note_healed_hole(fields.ack);
         }
         let mut delivered = fields.ack.saturating_sub(self.snd_una);
@@ -193,7 +194,7 @@ impl SenderState {
         }
     }
 
-    /// Returns whether this is payload with an ACK without news, as in the peer's bulk data.
+    /// Returns whether this is payload whose ACK repeats the state, as in the peer's bulk data.
     #[inline(always)]
     pub(super) fn is_bulk_payload_ack(&self, fields: &AckFields) -> bool {
         let same = fields.ack == self.snd_una
@@ -221,10 +222,10 @@ impl SenderState {
 
     /// Returns whether the time from a segment to its ACK can be a round trip.
     ///
-    /// A sender without an ACK sends again when its timer expires (RFC 6298), so an ACK that comes
-    /// later, for a segment that was sent once, followed another ACK that the capture lacks. An ACK
-    /// with payload may have waited for a request of its sender; receivers that delay ACKs do so
-    /// for half a second at most (RFC 1122 section 4.2.3.2).
+    /// A sender without an ACK retransmits when its timer expires (RFC 6298). So an ACK that comes
+    /// later than that, for a segment that was sent once, followed another ACK that the capture
+    /// lacks. An ACK with payload may have waited for its sender's next message; without payload,
+    /// receivers delay ACKs by at most half a second (RFC 1122 section 4.2.3.2).
     #[inline(always)]
     fn is_round_trip(&self, delay: Nanos, with_payload: bool, path: &PathEstimate) -> bool {
         delay <= PROMPT_ACK || self.is_late_round_trip(delay, with_payload, path)
@@ -240,8 +241,8 @@ impl SenderState {
         !with_payload || delay <= delayed.max(self.srtt.rto())
     }
 
-    /// Takes an RTT sample from an ACK that came `delay` after its segment. Returns the RTT, and by
-    /// how much the ACK was later than the earliest.
+    /// Takes an RTT sample from an ACK that came `delay` after its segment. Returns the RTT, and
+    /// the ACK's delay over the lowest one.
     #[inline(always)]
     fn rtt_sample(&mut self, delay: Nanos, path: &PathEstimate) -> (Option<Nanos>, Nanos) {
         let least = update_min(&mut self.facts.ack_delay_min, delay);
@@ -251,8 +252,8 @@ impl SenderState {
         (Some(whole), delay - least)
     }
 
-    /// Advances SND.UNA. Returns the time from the newest covered segment, if that was sent only
-    /// once, to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
+    /// Advances SND.UNA. Returns the time from the newest covered segment to this ACK if it was
+    /// sent only once (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
     /// already SACKed.
     #[inline(always)]
     fn advance_snd_una(&mut self, ack: &Ack, at: Time) -> (AckDelay, u64) {
@@ -272,8 +273,8 @@ impl SenderState {
         if recovering {
             self.exit_recovery(fields.ack, at);
         }
-        // While holes are being filled, a cumulative ACK tells when the hole was filled, not when
-        // its last byte arrived.
+        // While holes are filled, a cumulative ACK has the time when a hole was filled, and not
+        // when its last byte arrived.
         let timed = !acknowledged.any_resent && !recovering && !arrival.time_clamped;
         let delay = acknowledged.newest.filter(|_| timed).map(|time| arrival.time.after(time));
         let delay = match delay {
@@ -312,8 +313,8 @@ impl SenderState {
         }
     }
 
-    /// Adds SACK blocks that reach the sender at time `at`. Returns how many bytes they report for
-    /// the first time.
+    /// Adds SACK blocks that reach the sender at time `at`. Returns the number of newly reported
+    /// bytes.
     #[inline(never)]
     fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Time) -> u64 {
         let mut news = 0;
@@ -361,11 +362,11 @@ impl SenderState {
     }
 }
 
-/// Which ACKs the sender had when it sent a segment; all captured so far, if there is no segment.
+/// The ACKs that the sender had when it sent a segment; without a segment, all captured so far.
 struct SenderKnowledge {
     /// The TSecr of the segment.
     tsecr: Option<u32>,
-    /// Without timestamps: ACKs captured up to here.
+    /// Without timestamps: ACKs captured up to this time.
     until: Time,
 }
 
@@ -378,8 +379,8 @@ impl SenderKnowledge {
         }
     }
 
-    /// Returns whether the sender had this ACK: the segment echoes a newer timestamp, or else the
-    /// ACK is old enough. `stamp` is the echoed timestamp, if these ACKs have timestamps too.
+    /// Returns whether the sender had this ACK: the segment echoes the same or a newer timestamp,
+    /// or otherwise the ACK is old enough. `stamp` is the ACK's timestamp, if both have timestamps.
     #[inline(always)]
     fn includes(&self, arrival: &AckArrival, stamp: Option<u32>) -> bool {
         let newer = stamp.map_or(0, |echo| arrival.tsval.wrapping_sub(echo) as i32);
@@ -387,8 +388,8 @@ impl SenderKnowledge {
     }
 }
 
-/// Returns whether the first SACK block reports a duplicate: it lies below the ACK or inside the
-/// second block (RFC 2883 section 4).
+/// Returns whether the first SACK block is a D-SACK: it is below the ACK or inside the second block
+/// (RFC 2883 section 4).
 pub(in crate::tcp) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
     first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
 }

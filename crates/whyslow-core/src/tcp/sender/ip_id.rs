@@ -1,18 +1,17 @@
-//! IP IDs and timestamps. IP IDs tell of packets that never reached the capture point; timestamps
-//! tell when the sender sent.
+//! IP IDs and timestamps. IP IDs show packets that did not reach the capture point; timestamps show
+//! when the sender sent.
 //!
 //! Linux increments the IPv4 identification by one per packet of a connection, pure ACKs and
 //! retransmissions included; other systems do so per pair of hosts. Once IDs have been sequential,
-//! a missing one is a packet that was lost before the capture point; if a silence of an RTO
-//! follows, the next packet is its retransmission. A program that paused has sent nothing, and no
-//! ID is missing.
+//! a missing ID is a packet that was lost before the capture point. If it was followed by a silence
+//! of an RTO, the next packet is its retransmission. If the application paused, nothing was sent,
+//! and no ID is missing.
 //!
-//! Says nothing if IDs are zero (RFC 6864: a packet that is never fragmented needs none), random,
-//! or shared with other connections of the host, and nothing for IPv6, which has none.
+//! Not usable if IDs are zero (RFC 6864: a packet that is never fragmented needs none), random, or
+//! shared with other connections of the host, nor for IPv6, which has none.
 //!
 //! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s) at the time of
-//! sending. Two segments sent together carry the same value, however far apart a queue has put
-//! them.
+//! sending. Two segments sent together have the same value, even if a queue separated them.
 
 use crate::tcp::recent_packets::RECENT;
 use crate::tcp::segment::Seg;
@@ -20,47 +19,47 @@ use crate::types::SHORTEST_RTO;
 use crate::units::{Nanos, Time};
 use crate::wire::Flags;
 
-/// Sequential IDs needed before they are trusted.
+/// Sequential IDs after which IDs are trusted.
 const MIN_SEQUENTIAL: u64 = 4;
-/// Sequential IDs needed per irregular one after the first.
+/// Required sequential IDs per irregular one after the first.
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
 const MIN_TIMER: Nanos = SHORTEST_RTO;
-/// Pauses of one period differ by less: a program's timers are late by milliseconds, and the
-/// shortest pause that counts is [`MIN_TIMER`].
+/// Relative difference below which pauses count as equal: timers of applications are late by
+/// milliseconds, and the shortest pause that counts is [`MIN_TIMER`].
 const SAME_PAUSE: f64 = 0.05;
-/// How long a clock must be observed, and how many ticks, before its tick is known.
+/// Least observation time and number of ticks before a clock's tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
-/// What one host's IP IDs on one connection have shown so far.
+/// State of one host's IP IDs on one connection.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct IpIdTracker {
-    /// The ID expected next: never 0 but 65,536, and [`ANY`](Self::ANY) before the first packet.
+    /// The next ID, with 65,536 instead of 0; [`ANY`](Self::ANY) before the first packet.
     next: u32,
-    /// When its last packet passed.
+    /// Time of its last packet.
     last: Time,
-    /// Current run of sequential packets; earlier ones are counted in `sequential`.
+    /// Length of the current run of sequential packets; earlier ones are in `sequential`.
     run: u64,
     sequential: u64,
     irregular: u32,
-    /// Packets missing since the last reset, beside those that a hole in the sequence space
-    /// accounts for.
+    /// Packets missing since the last reset, without those that a hole in the sequence numbers
+    /// explains.
     missing_packets: u32,
     /// Some of them arrived, because their bytes were acknowledged: the capture lost them.
     excused: bool,
-    /// The last packet that came after missing IDs and a silence of an RTO.
+    /// The last packet after missing IDs and a silence of an RTO.
     gap_after_silence: GapAfterSilence,
-    /// The last silence of an RTO in which no ID is missing: the program's own pause.
+    /// The last silence of an RTO without a missing ID: a pause of the application.
     own_pause: Nanos,
 }
 
-/// A packet that came after missing IDs and a silence.
+/// A packet after missing IDs and a silence.
 #[derive(Clone, Copy, Debug, Default)]
 struct GapAfterSilence {
     /// Its ID.
     id: u16,
     missing: u32,
-    /// When the silence began.
+    /// Begin of the silence.
     since: Time,
 }
 
@@ -81,7 +80,7 @@ impl Default for IpIdTracker {
 }
 
 impl IpIdTracker {
-    /// Beyond all numbers.
+    /// A value beyond all IDs.
     const ANY: u32 = u32::MAX;
 
     /// Returns whether this packet has the expected ID.
@@ -90,7 +89,7 @@ impl IpIdTracker {
         u32::from(seg.ip_id_or_zero()) == self.next
     }
 
-    /// As [`observe`](Self::observe), for a single packet that has the next number.
+    /// Like [`observe`](Self::observe), for a single packet with the next ID.
     #[inline]
     pub(super) fn observe_next(&mut self, seg: &Seg) {
         self.note_pause(seg.time - self.last);
@@ -99,7 +98,7 @@ impl IpIdTracker {
         self.next += 1;
     }
 
-    /// No ID is missing after this silence.
+    /// Records a silence without missing IDs.
     #[inline]
     fn note_pause(&mut self, quiet: Nanos) {
         if quiet >= MIN_TIMER {
@@ -107,15 +106,16 @@ impl IpIdTracker {
         }
     }
 
-    /// Returns whether a silence is no timer's: too short, or the program's pause again, which
-    /// comes without a missing ID too. Timers back off.
+    /// Returns whether a silence is not a retransmission timeout: it is too short, or as long as an
+    /// earlier pause of the application without a missing ID. Retransmission timers back off
+    /// instead.
     fn is_no_timer(&self, quiet: Nanos) -> bool {
         quiet < MIN_TIMER
             || (self.own_pause.scale(1.0 - SAME_PAUSE)..=self.own_pause.scale(1.0 + SAME_PAUSE)).contains(&quiet)
     }
 
-    /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
-    /// run.
+    /// Returns whether no recent packet can have the same ID, because this is the next one in a
+    /// sequential run.
     #[inline]
     pub fn is_next_of_run(&self, seg: &Seg) -> bool {
         self.is_next(seg) && self.run >= RECENT as u64
@@ -130,8 +130,8 @@ impl IpIdTracker {
         self.next = if next == 0 { 1 << 16 } else { next.into() };
     }
 
-    /// Observes a packet. `packets` is how many it is on the wire, if offload left it whole;
-    /// `skipped` is how many fit into the sequence hole before it.
+    /// Observes a packet. `packets`: its number of packets on the wire, if offload left it
+    /// unsegmented; `skipped`: number of packets that fit into the sequence hole before it.
     pub fn observe(&mut self, seg: &Seg, packets: u16, skipped: u16) {
         self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
@@ -146,16 +146,16 @@ impl IpIdTracker {
             return;
         }
         if id == 0 {
-            // Linux answers a SYN with ID 0 and counts from then on.
+            // Linux answers a SYN with ID 0 and counts from the next packet on.
             self.irregular = self.irregular.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
             return;
         }
         let after = id.wrapping_add(packets);
-        // A step of more than a thousand is not a count of packets.
+        // Steps of more than a thousand do not count packets.
         let step = next.map_or(0, |next| id.wrapping_sub(next).cast_signed());
         match step {
             -1024..0 => {
-                // Reordered: it is not missing after all.
+                // Reordered, and therefore not missing.
                 self.missing_packets = self.missing_packets.saturating_sub(u32::from(packets));
                 return;
             }
@@ -176,24 +176,24 @@ impl IpIdTracker {
         self.expect(after);
     }
 
-    /// Returns how many packets are missing right before this one, if a silence of an RTO was
-    /// there. `asked` is when the request that it answers had arrived: a single missing packet may
-    /// be the ACK of that request, unless another packet acknowledged it. Whether IDs are
-    /// trustworthy is known later: see [`are_reliable`](Self::are_reliable).
+    /// Returns the number of packets missing right before this one, if there was a silence of an
+    /// RTO. `asked`: time when the request that it answers had arrived. A single missing packet may
+    /// be the ACK of that request, unless another packet acknowledged it. Whether IDs are reliable
+    /// is known later: see [`are_reliable`](Self::are_reliable).
     pub fn missing_before(&self, seg: &Seg, asked: Option<Time>) -> u32 {
         let GapAfterSilence { id, missing, since } = self.gap_after_silence;
         let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
         if id != 0 && id == seg.ip_id_or_zero() && !is_ack { missing } else { 0 }
     }
 
-    /// Returns how many packets are missing since [`reset_missing`](Self::reset_missing); `None` if
-    /// the IDs are not reliable.
+    /// Returns the number of packets missing since [`reset_missing`](Self::reset_missing); `None`
+    /// if the IDs are not reliable.
     pub fn missing_packets(&self) -> Option<u32> {
         (self.are_reliable() && !self.excused).then_some(self.missing_packets)
     }
 
-    /// Returns the same while too few IDs were seen to know whether they are reliable; 0 once they
-    /// are, or seem not to be.
+    /// Returns the same while too few IDs were seen to know whether they are reliable; 0 after
+    /// that.
     pub fn unsettled_missing(&self) -> u32 {
         if self.sequential + self.run < MIN_SEQUENTIAL && !self.excused { self.missing_packets } else { 0 }
     }
@@ -204,14 +204,14 @@ impl IpIdTracker {
         steady >= MIN_SEQUENTIAL && u64::from(self.irregular) <= 1 + steady / SEQUENTIAL_PER_IRREGULAR
     }
 
-    /// Bytes were acknowledged that were never captured, so that IDs are missing without a loss on
-    /// the path.
+    /// Records that acknowledged bytes were not captured: then IDs are missing without a loss in
+    /// the network.
     pub fn excuse_missing(&mut self) {
         self.excused = true;
     }
 
-    /// Returns whether at most one ID was ever missing without a silence of an RTO: no other
-    /// connection uses them.
+    /// Returns whether at most one ID was missing without a silence of an RTO: no other connection
+    /// uses the IDs.
     pub fn are_exclusive(&self) -> bool {
         self.irregular <= 1
     }
@@ -223,7 +223,7 @@ impl IpIdTracker {
     }
 }
 
-/// A sender's clock, by its timestamps.
+/// A sender's clock, derived from its timestamps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct TsvalClock {
     first: Option<(Time, u32)>,
@@ -231,14 +231,14 @@ pub(in crate::tcp) struct TsvalClock {
 }
 
 impl TsvalClock {
-    /// A segment with this TSval passed.
+    /// Observes a segment with this TSval.
     #[inline]
     pub fn observe(&mut self, time: Time, value: u32) {
         self.first.get_or_insert((time, value));
         self.last = (time, value);
     }
 
-    /// Returns the time between two sends, at most one tick too long; `None` while the tick is
+    /// Returns the time between two sends, at most one tick too long; `None` if the tick is
     /// unknown.
     pub fn time_between(&self, one: u32, other: u32) -> Option<Nanos> {
         let (start, first) = self.first?;
@@ -286,7 +286,7 @@ mod tests {
         Seg::new(&segment, Side::A, Time::from_millis(ms), FrameRef::default())
     }
 
-    /// After packets of these times and numbers.
+    /// Result after packets with these times and IDs.
     fn after(packets: &[(i64, u16)]) -> Option<u32> {
         let mut numbers = IpIdTracker::default();
         for &(ms, id) in packets {
@@ -372,7 +372,7 @@ mod tests {
         let mut ticks = TsvalClock::default();
         ticks.observe(Time::from_millis(0), u32::MAX - 10);
         assert_eq!(ticks.time_between(5, 5), None);
-        // Four milliseconds a tick.
+        // A tick of four milliseconds.
         ticks.observe(Time::from_millis(400), 89);
         assert_eq!(ticks.time_between(7, 7), Some(Nanos::from_millis(4)));
         assert_eq!(ticks.time_between(u32::MAX, 9), Some(Nanos::from_millis(44)));

@@ -1,10 +1,10 @@
-//! A sender's last send, and what the ACKs applied since have done.
+//! A sender's last send, and the effects of the ACKs applied since.
 
 use crate::tcp::segment::{FrameRef, Seg, TsvalSample};
 use crate::units::{Nanos, Time};
 
-/// Paths that carry less than this are rare (IPv6 requires packets of 1,280 bytes, RFC 8200 section
-/// 5). Where no MSS is negotiated, a shorter pushed segment is a message, even if no longer one was
+/// Paths with a smaller MSS are rare (IPv6 requires packets of 1,280 bytes, RFC 8200 section 5). If
+/// no MSS was negotiated, a shorter segment with PSH ends a message, even if no longer one was
 /// seen.
 const MIN_USUAL_MSS: u64 = 1_200;
 
@@ -13,17 +13,17 @@ const MIN_USUAL_MSS: u64 = 1_200;
 pub(in crate::tcp) struct LastSend {
     pub at: Option<(Time, FrameRef)>,
     pub len: u64,
-    /// Nothing shows that the program had more to send.
+    /// Nothing shows that the application had more to send.
     pub app_limited: bool,
     /// It had PSH set.
     pub pushed: bool,
-    /// Bytes in flight right after it.
+    /// Bytes in flight immediately after it.
     pub flight: u64,
     pub tsval: TsvalSample,
 }
 
 impl LastSend {
-    /// Records this segment; `negotiated` is whether the MSS is.
+    /// Records this segment; `negotiated`: whether the MSS was negotiated.
     #[inline]
     pub fn record(&mut self, seg: &Seg, mss: u64, negotiated: bool) {
         let len = u64::from(seg.len);
@@ -31,7 +31,7 @@ impl LastSend {
         self.at = Some((seg.time, seg.frame_ref));
         self.len = len;
         self.pushed = seg.flags.has(crate::wire::Flags::PSH);
-        // Most are full segments.
+        // Most are full-sized segments.
         self.app_limited = if len == mss {
             self.pushed && !negotiated && len < MIN_USUAL_MSS
         } else {
@@ -40,31 +40,31 @@ impl LastSend {
     }
 }
 
-/// What the applied ACKs since the last send have done.
+/// Effects of the ACKs applied since the last send.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct SinceSend {
-    /// When the last ACK that could release data reached the sender.
+    /// Time when the last ACK that could release data reached the sender.
     pub released_at: Option<Time>,
     /// Its frame.
     pub release_frame: FrameRef,
     /// It acknowledged new data.
     pub acked_new: bool,
-    /// It only opened the window.
+    /// It was only a window update.
     pub window_update: bool,
-    /// It carried payload.
+    /// It contained payload.
     pub with_payload: bool,
-    /// Any of them carried payload.
+    /// Whether any of these ACKs contained payload.
     pub any_payload: bool,
-    /// When the last of those came.
+    /// Time of the last of those.
     pub payload_at: Option<Time>,
     pub ack_late: Nanos,
-    /// It left nothing outstanding.
+    /// It acknowledged everything outstanding.
     pub emptied: bool,
-    /// Lowest right edge before any of them and right after the last send.
+    /// Lowest right edge, before these ACKs and immediately after the last send.
     pub min_right_edge: Option<u64>,
-    /// When the window first closed; before the last send, if it was already closed then.
+    /// Time when the window first closed; before the last send, if it was already closed then.
     pub closed_at: Option<Time>,
-    /// How long it was closed, if it has opened again.
+    /// How long it was closed, if it opened again.
     pub closed_for: Nanos,
 }
 
@@ -72,9 +72,9 @@ pub(in crate::tcp) struct SinceSend {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReleasingAck {
     pub frame: FrameRef,
-    /// When it reached the sender.
+    /// Time when it reached the sender.
     pub at: Time,
-    /// It acknowledged new data.
+    /// Whether it acknowledged new data.
     pub is_new: bool,
     pub with_payload: bool,
 }
@@ -86,7 +86,8 @@ impl SinceSend {
         self.closed_at.is_some()
     }
 
-    /// Returns when the last ACK of new data reached the sender, if no window update came since.
+    /// Returns the time when the last ACK of new data reached the sender, if no window update came
+    /// since.
     #[inline]
     pub fn acked_at(&self) -> Option<Time> {
         self.released_at.filter(|_| self.acked_new && !self.window_update)
@@ -104,7 +105,7 @@ impl SinceSend {
             self.any_payload = true;
             self.payload_at = Some(at);
         }
-        // The edge is rarely lower than at the last send.
+        // The right edge is rarely lower than at the last send.
         if let Some(edge) = edge
             && self.min_right_edge.is_none_or(|least| edge < least)
         {

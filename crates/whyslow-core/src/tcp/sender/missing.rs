@@ -1,5 +1,5 @@
-//! What IP numbers and timestamps tell of a sender's segments: which never came, and how far apart
-//! two were sent.
+//! Evidence from a sender's IP IDs and timestamps: the number of uncaptured segments, and the time
+//! between two sends.
 
 use super::retransmit::longest_wait;
 use super::{PathEstimate, SenderState};
@@ -9,7 +9,7 @@ use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 impl SenderState {
-    /// Notes the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.
+    /// Records the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.
     #[inline]
     pub(super) fn note_ip_id_and_tsval(&mut self, seg: &Seg, skipped: u64) {
         if u64::from(seg.len) <= self.mss() && self.ip_ids.is_next(seg) {
@@ -25,8 +25,7 @@ impl SenderState {
     #[inline(never)]
     fn note_ip_id(&mut self, seg: &Seg, skipped: u64) {
         let mss = self.mss();
-        // Hosts without sequential IDs come here for each packet: no division where nothing is
-        // large.
+        // Hosts without sequential IDs run this for each packet: avoids divisions for small sizes.
         let packets = |bytes: u64| match bytes {
             0 => 0,
             _ if bytes <= mss => 1,
@@ -35,9 +34,9 @@ impl SenderState {
         self.ip_ids.observe(seg, packets(seg.len.into()).max(1), packets(skipped));
     }
 
-    /// Returns the packets lost before the capture point since the last send; `None` if that is
-    /// unknown. A lost ACK for the peer's payload does not matter, and more than twice the largest
-    /// flight with a few copies was not one flight of this connection.
+    /// Returns the number of packets lost before the capture point since the last send; `None` if
+    /// unknown. A lost ACK for the peer's payload does not matter. More than twice the largest
+    /// flight plus a few copies cannot be one flight of this connection.
     pub(super) fn missing_packets(&self) -> Option<u32> {
         self.ip_ids.missing_packets().filter(|&packets| {
             !self.since_send.any_payload && (packets == 0 || u64::from(packets) <= self.max_missing_packets())
@@ -45,20 +44,20 @@ impl SenderState {
     }
 
     /// The most packets of one flight with its retransmissions, including those that a timer sent
-    /// in vain.
+    /// without success.
     fn max_missing_packets(&self) -> u64 {
         self.max_in_flight() / self.mss() * 2 + MAX_VAIN_RETRANSMITS
     }
 
-    /// Returns the packets missing since the last send if it turns out that IDs are reliable. A
+    /// Returns the number of packets missing since the last send, if IDs prove to be reliable. A
     /// single one may be an ACK.
     pub(super) fn unsettled_missing(&self) -> u32 {
         let packets = self.ip_ids.unsettled_missing();
         if packets > 1 && !self.since_send.any_payload { packets } else { 0 }
     }
 
-    /// At the end of the connection: keeps the packets missing before each transfer, and in pauses
-    /// near its beginning, only if IDs are reliable and the count is plausible.
+    /// At the end of the connection: keeps the number of packets missing before each transfer, and
+    /// in pauses near its begin, only if IDs are reliable and the number is plausible.
     pub(super) fn finalize_missing(&mut self, path: &PathEstimate) {
         self.facts.ip_ids_reliable = self.ip_ids.are_reliable();
         let most = if self.facts.ip_ids_reliable { self.max_missing_packets() } else { 0 };
@@ -82,7 +81,7 @@ impl SenderState {
     }
 }
 
-/// So many packets never came in a pause that nothing else ended: a timer sent them.
+/// Marks a pause as ended by a timer if packets of it were not captured and nothing else ended it.
 fn settle(gap: &mut Gap, packets: u32, path: &PathEstimate) {
     let length = gap.end - gap.start;
     let together = gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2);
@@ -93,6 +92,6 @@ fn settle(gap: &mut Gap, packets: u32, path: &PathEstimate) {
     }
 }
 
-/// Retransmissions that a timer may have sent in vain: with back-off from 200 ms the eighth comes
-/// after half a minute.
+/// Most unsuccessful retransmissions by a timer: with back-off from 200 ms, the eighth comes after
+/// half a minute.
 const MAX_VAIN_RETRANSMITS: u64 = 8;

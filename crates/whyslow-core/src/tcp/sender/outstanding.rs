@@ -7,13 +7,13 @@ use crate::tcp::segment::{Seg, TsvalSample};
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// A segment that was sent and is not yet acknowledged.
+/// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct OutstandingSegment {
     pub end: u64,
-    /// When it was sent first.
+    /// Time of the first copy.
     pub time: Time,
-    /// Payload bytes that passed before it.
+    /// Payload bytes captured before it.
     pub passed_before: u64,
     pub len: u32,
     pub tsval: TsvalSample,
@@ -26,13 +26,13 @@ impl OutstandingSegment {
         Self { end, time: seg.time, passed_before: passed, len: seg.len, tsval: seg.tsval_sample() }
     }
 
-    /// Its first byte.
+    /// Sequence number of its first byte.
     pub fn start(&self) -> u64 {
         self.end - u64::from(self.len)
     }
 }
 
-/// Sequence space that later segments skipped, as seen at the capture point.
+/// Sequence numbers skipped by later segments, as seen at the capture point.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct SequenceHole {
     pub start: u64,
@@ -41,29 +41,29 @@ pub(in crate::tcp) struct SequenceHole {
     pub time: Time,
     pub tsval: Option<u32>,
     pub ip_id: Option<u16>,
-    /// The time of the segment before the hole, and the payload bytes that had passed by then.
+    /// The time of the segment before the hole, and the payload bytes captured until then.
     pub previous_time: Time,
     pub passed_before: u64,
 }
 
-/// Most outstanding segments to remember (at 1,448 B more than 90 MB in flight), and most late
-/// ones.
+/// Most outstanding segments that are stored (with 1,448 B more than 90 MB in flight), and most
+/// late ones.
 const MAX_OUTSTANDING: usize = 65_536;
-/// Most holes to remember.
+/// Most holes that are stored.
 const MAX_HOLES: usize = 4_096;
 /// Most segments to compare with one retransmission while segments may overlap.
 const MAX_COMPARED: usize = 64;
 
-/// What was sent and is not acknowledged.
+/// Data that was sent and is not acknowledged.
 ///
-/// The cost of an operation grows with the logarithm of the number of segments at most.
+/// The cost of an operation grows at most with the logarithm of the number of segments.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Outstanding {
     /// Segments of new data, in the order of their ends.
     segments: SliceQueue<OutstandingSegment>,
     /// Whether segments may overlap.
     pub may_overlap: bool,
-    /// State that is needed around losses and reordering only.
+    /// State that is needed only for losses and reordering.
     repair: Option<Box<Repair>>,
 }
 
@@ -93,13 +93,13 @@ pub(in crate::tcp) struct Repeated {
 /// The segments that an ACK covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Acknowledged {
-    /// When the newest of them was sent.
+    /// Time of the newest of them.
     pub newest: Option<Time>,
-    /// That time is given to it: it was sent no later.
+    /// The time was adjusted: it was sent no later than that.
     pub is_clamped: bool,
     /// Whether any was sent more than once, or came late.
     pub any_resent: bool,
-    /// Payload of the largest, if asked for.
+    /// Payload of the largest one, if requested.
     pub largest: u64,
 }
 
@@ -118,7 +118,7 @@ impl Outstanding {
         self.repair.get_or_insert_default()
     }
 
-    /// Returns how many segments and holes exceeded the limits.
+    /// Returns the number of segments and holes that exceeded the limits.
     pub fn forgotten(&self) -> u64 {
         self.repair.as_ref().map_or(0, |repair| repair.forgotten)
     }
@@ -133,7 +133,7 @@ impl Outstanding {
         self.segments.is_empty() && self.repair.as_ref().is_none_or(|repair| repair.late.is_empty())
     }
 
-    /// Returns for how many segments of new data it has memory.
+    /// Returns the capacity for segments of new data.
     #[cfg(test)]
     pub fn capacity(&self) -> usize {
         self.segments.capacity()
@@ -169,7 +169,7 @@ impl Outstanding {
         Some(hole)
     }
 
-    /// Removes all holes below `ack`, and gives the removed part of each to `found`.
+    /// Removes all holes below `ack`, and calls `found` with the removed part of each.
     pub fn take_holes_below(&mut self, ack: u64, mut found: impl FnMut(SequenceHole)) {
         let Some(repair) = &mut self.repair else { return };
         steps::count(1);
@@ -183,7 +183,7 @@ impl Outstanding {
         }
     }
 
-    /// Inserts a late segment, so that its ACK is understood. Returns whether there was a place for
+    /// Inserts a late segment, so that its ACK can be matched. Returns whether there was room for
     /// it.
     pub fn insert(&mut self, sent: OutstandingSegment) -> bool {
         steps::count(1);
@@ -208,7 +208,7 @@ impl Outstanding {
         true
     }
 
-    /// Removes the segments that `ack` covers; `measure` asks for the largest of them.
+    /// Removes the segments that `ack` covers; `measure`: determine the largest of them.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: u64, measure: bool) -> Acknowledged {
         let all = &self.segments[..];
@@ -226,8 +226,8 @@ impl Outstanding {
         acknowledged
     }
 
-    /// The same for segments that were sent more than once, or came late. `end`: the end of the
-    /// last acknowledged segment of new data.
+    /// Removes segments that were sent more than once, or came late. `end`: the end of the last
+    /// acknowledged segment of new data.
     #[inline(never)]
     fn acknowledge_resent(&mut self, ack: u64, mut end: u64, acknowledged: &mut Acknowledged) {
         let Some(repair) = &mut self.repair else { return };
@@ -250,7 +250,7 @@ impl Outstanding {
         let firsts = [self.within(start, end).next(), late.as_ref().map(|[first, _]| first)];
         repeated.first = firsts.into_iter().flatten().min_by_key(|sent| sent.start()).copied();
         let Some(first) = repeated.first else { return repeated };
-        // Timestamps are on all segments of a connection or on none: a few are enough.
+        // Either all segments of a connection have timestamps or none has: a few are enough.
         let tsval_of_others = || self.within(start, end).take(MAX_COMPARED).find_map(|sent| sent.tsval.tsval());
         repeated.tsval = first.tsval.tsval().or_else(tsval_of_others);
         repeated.end = repeated.end.max(self.last_end_within(start, end));
@@ -258,14 +258,14 @@ impl Outstanding {
         repeated
     }
 
-    /// Returns whether one of the segments within `[start, end)` `is` something.
+    /// Returns whether `is` holds for one of the segments within `[start, end)`.
     pub fn any_within(&self, start: u64, end: u64, is: impl Fn(&OutstandingSegment) -> bool) -> bool {
         let late = self.late_within(start, end).into_iter().flatten();
         self.within(start, end).take(MAX_COMPARED).any(&is) || late.take(1).any(|late| is(&late))
     }
 
-    /// The segments of new data within `[start, end)`; while segments may overlap, those among the
-    /// first [`MAX_COMPARED`] that may be.
+    /// The segments of new data within `[start, end)`; if segments may overlap, only those among
+    /// the first [`MAX_COMPARED`] candidates.
     fn within(&self, start: u64, end: u64) -> impl Iterator<Item = &OutstandingSegment> {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         let (until, most) = if self.may_overlap { (u64::MAX, MAX_COMPARED) } else { (end, usize::MAX) };
@@ -273,7 +273,7 @@ impl Outstanding {
         those.inspect(|_| steps::count(1)).filter(move |sent| sent.start() < end)
     }
 
-    /// Returns the end of the last segment of new data within `[start, end)`, or a place behind it.
+    /// Returns the end of the last segment of new data within `[start, end)`, or a later position.
     fn last_end_within(&self, start: u64, end: u64) -> u64 {
         if self.may_overlap {
             return self.within(start, end).map(|sent| sent.end).fold(end, u64::max);
@@ -294,7 +294,7 @@ impl Outstanding {
         Some([*first, *last])
     }
 
-    /// Returns when the segment that ends at `end` was sent, if it was sent only once.
+    /// Returns the send time of the segment that ends at `end`, if it was sent only once.
     pub fn send_time_of(&self, end: u64) -> Option<Time> {
         let index = self.segments.partition_point(|sent| sent.end < end);
         let sent = self.segments.get(index).filter(|sent| !self.may_overlap && sent.start() < end)?;

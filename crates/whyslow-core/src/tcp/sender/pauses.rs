@@ -1,4 +1,4 @@
-//! Pauses between two sends of one direction and what ended them.
+//! Pauses between two sends of one direction, and what ended them.
 
 use super::retransmits::RetransmitContext;
 use super::scoreboard::Recovery;
@@ -9,9 +9,9 @@ use crate::tcp::segment::Seg;
 use crate::units::{Nanos, Time};
 
 impl SenderState {
-    /// Returns whether this little room to the right edge stops a sender. A full segment must fit
-    /// (RFC 9293 section 3.8.6.2.1); senders with segmentation offload wait for more, up to a third
-    /// of the window (Linux tcp_tso_should_defer).
+    /// Returns whether this distance to the right edge stops a sender. A full-sized segment must
+    /// fit (RFC 9293 section 3.8.6.2.1); senders with segmentation offload wait for more, up to a
+    /// third of the window (Linux tcp_tso_should_defer).
     pub(super) fn room_stops_sender(&self, room: u64) -> bool {
         let mss = self.mss();
         let window = self.window.wnd.unwrap_or(u64::MAX);
@@ -20,15 +20,16 @@ impl SenderState {
     }
 
     /// Returns whether a sender with more data waits because the remaining room is too small,
-    /// although the window itself is no larger: it waits for a full segment, but for no more than
-    /// half of the largest window (RFC 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its
-    /// timer then sends what fits (section 3.8.6.1), or the window opens.
+    /// although the window itself is not larger (silly window avoidance). It waits for a full-sized
+    /// segment, but at most for half of the largest window (RFC 9293 section 3.8.6.2.1, Linux
+    /// tcp_bound_to_half_wnd). Then its timer sends the part that fits (section 3.8.6.1), or the
+    /// window opens.
     fn is_silly_window(&self, room: u64) -> bool {
         room > 0 && room < self.mss().min(self.facts.max_window.unwrap_or(0) / 2)
     }
 
-    /// Returns whether there was too little room for this segment at some time since the last send.
-    /// A segment smaller than the room had enough.
+    /// Returns whether at some time since the last send the window had too little room for this
+    /// segment. A segment smaller than the room had enough.
     fn is_window_limited(&self, seg: &Seg) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room) || self.is_silly_window_for(room, seg))
     }
@@ -37,15 +38,15 @@ impl SenderState {
         u64::from(seg.len) >= room && self.is_silly_window(room)
     }
 
-    /// Returns whether the window is still closed, or nearly.
+    /// Returns whether the window is closed, or nearly closed.
     pub(super) fn is_window_shut(&self, seg: &Seg) -> bool {
         let room = self.window.room(self.snd_max);
         self.window.closed_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
     }
 
     /// Ends the pause before this send and records what ended it. `unseen`: bytes between the last
-    /// send and this one are not in the capture. `again`: how it came to be retransmitted, if it
-    /// was.
+    /// send and this one were not captured. `again`: the circumstances of its retransmission, if it
+    /// was retransmitted.
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
         let Some(transfer) = &mut self.transfer else {
             return;
@@ -61,7 +62,7 @@ impl SenderState {
         }
     }
 
-    /// The same for a pause of this length, too short to be recorded on its own.
+    /// The same for a pause of this length, which is too short to be recorded individually.
     #[inline]
     pub(super) fn end_short_gap(
         &mut self,
@@ -76,7 +77,7 @@ impl SenderState {
             }
         } else if self.was_window_full() {
             let (release, prompt) = self.release(seg, again, path);
-            // No timer of a nearly closed window is this short.
+            // The timer of a nearly closed window is longer than this.
             let by_window = prompt && matches!(release, Release::WindowAck | Release::WindowUpdate);
             let held = by_window || self.since_send.met_zero_window();
             if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
@@ -91,11 +92,12 @@ impl SenderState {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room))
     }
 
-    /// Returns what ended the pause before this send, and whether an ACK came right before it.
+    /// Returns what ended the pause before this send, and whether an ACK came immediately before
+    /// it.
     #[inline]
     fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
         let since = &self.since_send;
-        // A queue that the sender filled itself delays ACKs; with nothing in flight there is none.
+        // A queue filled by the sender delays ACKs; with nothing in flight there is no queue.
         let is_idle = self.snd_una >= self.snd_max;
         let queued =
             || if is_idle { Nanos::ZERO } else { (self.recent_loop_to_sender - path.loop_to_sender).or_zero() };
@@ -110,24 +112,24 @@ impl SenderState {
             _ if prompt && full && since.window_update && !since.acked_new => Release::WindowUpdate,
             _ if prompt && full => Release::WindowAck,
             _ if prompt => Release::Ack,
-            // A closed or nearly closed window holds the sender, whatever else is seen.
+            // A closed or nearly closed window stops the sender in any case.
             _ if self.is_window_shut(seg) => Release::WindowUpdate,
             _ => Release::Nothing,
         };
         (release, prompt)
     }
 
-    /// Records a pause on its own.
+    /// Records an individual pause.
     #[inline(never)]
     fn record_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
         let (Some(gap), Some(transfer)) = (self.gap_before(seg, unseen, again, path), &mut self.transfer) else {
             return;
         };
         let most = again.and_then(|again| again.max_timer_wait).unwrap_or(Nanos::MAX);
-        // The last ACK of new data starts the timer anew (RFC 6298 section 5.3).
+        // The last ACK of new data restarts the timer (RFC 6298 section 5.3).
         let rearmed = (self.all_acked_at.1 + path.loop_to_sender).max(gap.start);
         if gap.idle && gap.end - rearmed > most.scale(1.25) {
-            // First the program was silent, then the timer ran.
+            // First the application was silent, then the timer ran.
             let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
             let release = Release::Nothing;
             transfer.add_gap(Gap { end: start, release, tail: false, is_retransmit: false, missing, ..gap });
@@ -175,8 +177,8 @@ impl SenderState {
             idle: self.snd_una >= self.snd_max,
             ends_in_credit: seg.kind == PayloadKind::Credit,
             unseen,
-            // A hole before this segment is what the program sent after the pause, or what a probe
-            // with new bytes reveals.
+            // A hole before this segment is data that the application sent after the pause, or that
+            // a probe with new bytes reveals.
             missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
             unsettled_missing: self.unsettled_missing(),
             sent_apart: self.sender_time_since_last_send(seg),
@@ -189,7 +191,7 @@ impl SenderState {
 }
 
 impl SenderState {
-    /// Returns when and for how long the window was closed during a pause.
+    /// Returns when the window closed during a pause, and for how long in total.
     fn zero_window_in(&self, start: Time, end: Time) -> Option<(Time, Nanos)> {
         let from = self.since_send.closed_at?.max(start);
         let still = self.window.closed_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
@@ -198,7 +200,7 @@ impl SenderState {
     }
 }
 
-/// Marks pauses in which bytes of either side were not captured: these may have ended them.
+/// Marks pauses in which bytes of either side were not captured: these bytes may have ended them.
 pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
     let mut noticed: Vec<Time> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
     if noticed.is_empty() {

@@ -1,5 +1,5 @@
-//! What a side has heard from the other one since it sent last, and what it has shown of whether it
-//! waits for credit.
+//! The peer's payload since a side's last send, and what the side's behaviour shows about
+//! flow-control credit.
 
 use super::transfer_recorder::TransferRecorder;
 use crate::tcp::facts::{Gap, PeerMessage};
@@ -13,52 +13,52 @@ pub(in crate::tcp) struct PeerPayload {
     pub first: Time,
     pub last: Time,
     pub(super) end_of_first: SeqNumber,
-    /// Its range in the peer's sequence space.
+    /// Its range of the peer's sequence numbers.
     pub(super) seq_range: (SeqNumber, SeqNumber),
-    /// The same for credit that came before it.
+    /// The same for credit before it.
     pub(super) earlier_credit: Option<(SeqNumber, SeqNumber)>,
     /// Payload of its first segment, and of all segments.
     pub(super) first_len: u64,
     pub(super) bytes: u64,
     pub(super) frames: (FrameRef, FrameRef),
     pub(super) kind: PayloadKind,
-    /// Whether its first segment acknowledged everything sent, or came after such an ACK.
+    /// Whether its first segment acknowledged everything sent, or followed such an ACK.
     pub(super) acked_all: bool,
-    /// How long everything had been acknowledged when it came: the time that its program took.
+    /// Time from the ACK of everything to its first segment: the time of the peer's application.
     pub(super) idle_before: Nanos,
 }
 
-/// What follows a message of the peer.
+/// What follows after a message of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum TurnOutcome {
-    /// Another transfer: the answer to a request.
+    /// Another transfer: the response to a request.
     Turn,
     /// Unknown until the next messages.
     Ambiguous,
-    /// More of the same transfer; and whether it waited for credit.
+    /// The same transfer continues; `resumed`: it had waited for credit.
     GoesOn { resumed: bool },
 }
 
 /// The transfer that the peer's payload may have ended.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct PreviousTransfer {
-    /// Its payload, bytes.
+    /// Its payload length, bytes.
     pub bytes: u64,
-    /// Payload of the request that it answers, if any.
+    /// Payload length of the request that it answers, if any.
     pub request: Option<u64>,
     pub mss: u64,
     pub rtt: Option<Nanos>,
-    /// From the capture point to its sender and back.
+    /// Round trip from the capture point to its sender.
     pub loop_to_sender: Nanos,
 }
 
 impl PeerPayload {
-    /// Adds a segment with payload. `state` returns whether it acknowledges everything, and for how
-    /// long everything has been acknowledged; it is called only as long as nothing has.
+    /// Adds a segment with payload. `state` returns whether it acknowledges everything, and since
+    /// how long everything is acknowledged; it is called only until that is the case.
     #[inline]
     pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
         if let Some(heard) = heard {
-            // What came in mid-stream was credit; a message after all data is another one.
+            // Earlier payload in mid-stream was credit; a message after all data is a separate one.
             let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
             let is_message = heard.kind == PayloadKind::Credit && seg.kind != PayloadKind::Credit;
             let another = acked_all && (is_message || (!heard.acked_all && is_new_message(seg, quiet)));
@@ -92,9 +92,9 @@ impl PeerPayload {
         }
     }
 
-    /// Returns what follows this message. `before` is the current transfer, if there is one.
+    /// Returns the effect of this message. `before` is the current transfer, if there is one.
     pub fn turn_outcome(&self, seg: &Seg, before: Option<PreviousTransfer>) -> TurnOutcome {
-        // It may have crossed this segment; the next ones may still answer it.
+        // The message may have crossed this segment; then later ones may still answer it.
         let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
         let Some(before) = before else { return TurnOutcome::Turn };
         if !has_it || !self.acked_all {
@@ -104,10 +104,10 @@ impl PeerPayload {
         let resumed = seg.time - self.last <= soon + before.loop_to_sender;
         match self.kind {
             PayloadKind::Request | PayloadKind::Farewell => TurnOutcome::Turn,
-            // It wants no answer, however late the rest comes.
+            // Credit gets no response, even if the rest comes late.
             PayloadKind::Credit => TurnOutcome::GoesOn { resumed },
             _ => {
-                // A message like the first request is another request.
+                // A message of the same length as the first request is another request.
                 let like_a_request = before.request == Some(self.bytes);
                 let may_be_credit = self.bytes < SMALL && before.bytes >= MIN_BULK_SEGMENTS * before.mss;
                 if may_be_credit && resumed && self.idle_before <= soon && !like_a_request {
@@ -136,20 +136,20 @@ impl PeerPayload {
     }
 }
 
-/// What a side has shown about waiting for credit.
+/// What a side has shown about waiting for flow-control credit.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct TurnTracker {
-    /// Earlier parts of what may be one transfer, oldest first.
+    /// Earlier parts of a possibly single transfer, oldest first.
     pub(super) open_transfers: Vec<OpenTransfer>,
-    /// Payload of the message known to be the request.
+    /// Payload length of the message known to be the request.
     pub(super) request_len: Option<u64>,
-    /// Payload of a small message that came in mid-stream.
+    /// Payload length of a small message in mid-stream.
     pub(super) credit_len: Option<u64>,
     /// Bytes granted by one credit, once known.
     pub(super) quota: Option<u64>,
     /// SND.MAX at the last credit.
     pub(super) credited_at: u64,
-    /// Ranges of credit in the peer's sequence space.
+    /// Credit messages, as ranges of the peer's sequence numbers.
     pub credits: Vec<(SeqNumber, SeqNumber)>,
 }
 
@@ -176,18 +176,18 @@ pub(super) struct OpenTransfer {
 }
 
 /// Returns whether a segment that acknowledges everything, after others that did not, is a message
-/// and no credit.
+/// and not credit.
 fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
     seg.kind == PayloadKind::Request || u64::from(seg.len) >= SMALL || quiet > PROMPT_ANSWER
 }
 
-/// A program that answers what it has read does so within this time, or within one RTT if that is
-/// longer. (People begin to notice here.)
+/// An application that answers immediately does so within this time, or within one RTT if that is
+/// longer. (People begin to notice longer times.)
 pub(in crate::tcp) const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
 
-/// A credit covers more than this many segments, because a protocol's window allows a bulk (HTTP/2
-/// 65,535 bytes, SSH 32 KiB and more).
+/// Least number of segments covered by a credit, because the window of a protocol allows a bulk
+/// (HTTP/2 65,535 bytes, SSH 32 KiB and more).
 const MIN_BULK_SEGMENTS: u64 = 10;
 
-/// Most ranges of credit to remember.
+/// Most stored ranges of credit.
 const MAX_CREDITS: usize = 1024;

@@ -1,18 +1,18 @@
-//! ACKs that have passed the capture point but cannot have reached the sender yet.
+//! ACKs that have passed the capture point but have not reached the sender yet.
 //!
-//! Far from the sender a round trip's worth of ACKs is pending, and nearly all of them come with
-//! payload and repeat the one before. Their common fields are stored once per run of repeats; each
-//! ACK stores only its own time, frame and timestamp.
+//! Far from the sender, a round trip of ACKs is pending. Nearly all of them come with payload and
+//! repeat the previous one. Their common fields are stored once per run of repeats; each ACK only
+//! has its own time, frame and timestamp.
 
 use super::slice_queue::SliceQueue;
 use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
 
-/// Flags that make an ACK more than an acknowledgement and a window.
+/// Flags that make an ACK more than an acknowledgment and a window.
 const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
 
-/// When and in which frame an ACK was captured.
+/// Capture time and frame of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AckArrival {
     pub time: Time,
@@ -22,24 +22,24 @@ pub(in crate::tcp) struct AckArrival {
     /// The ACK has timestamps; its TSecr is in [`AckFields::tsecr`].
     pub has_timestamps: bool,
     pub time_clamped: bool,
-    /// It repeats the fields of the ACK before it.
+    /// Whether it repeats the fields of the previous ACK.
     pub repeats_previous: bool,
 }
 
 const _: () = assert!(size_of::<AckArrival>() <= 24, "very many may wait");
 
-/// What an ACK tells the sender of the data.
+/// The fields of an ACK that concern the data's sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AckFields {
-    /// The acknowledgement number in sequence space.
+    /// The acknowledgment number as an unwrapped sequence number.
     pub ack: u64,
-    /// The window offered, at most 2³⁰ bytes; `None` while the scale is unknown.
+    /// The offered window, at most 2³⁰ bytes; `None` if the scale is unknown.
     offered: Option<u32>,
     /// The window field of the header.
     pub raw_window: u16,
     /// TSecr, if it has timestamps.
     pub tsecr: Option<u32>,
-    /// The segment carried payload.
+    /// Whether the segment contained payload.
     pub with_payload: bool,
     pub flags: Flags,
     /// It has SACK blocks, which are stored separately because few ACKs have any.
@@ -70,7 +70,7 @@ impl AckArrival {
 }
 
 impl AckFields {
-    /// Returns the window offered in bytes; `None` while the scale is unknown.
+    /// Returns the offered window in bytes; `None` if the scale is unknown.
     #[inline]
     pub fn window(&self) -> Option<u64> {
         self.offered.map(u64::from)
@@ -96,19 +96,19 @@ impl Ack {
     }
 }
 
-/// The header fields of an ACK with payload. Another segment with the same fields repeats it, as
-/// long as window scale and sequence space stay the same.
+/// The header fields of an ACK with payload. A later segment with the same fields repeats it, if
+/// window scale and base sequence number stay the same.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AckHeaderKey {
     number: SeqNumber,
     window: u16,
     has_timestamps: bool,
-    /// The number in sequence space.
+    /// The unwrapped acknowledgment number.
     pub ack: u64,
 }
 
 impl AckHeaderKey {
-    /// Returns `None` for a segment that needs individual treatment.
+    /// Returns `None` for a segment that must be processed individually.
     pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
         let number = seg.ack().filter(|_| may_repeat(seg, sack))?;
         Some(Self { number, window: seg.window, has_timestamps: seg.timestamps().is_some(), ack })
@@ -128,11 +128,11 @@ fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
     seg.len > 0 && seg.flags.0 & SPECIAL_FLAGS == 0 && sack.is_empty()
 }
 
-/// Pending ACKs in the order of capture.
+/// Pending ACKs in capture order.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct PendingAcks {
     arrivals: SliceQueue<AckArrival>,
-    /// The fields of the first ACK, then those of each ACK that is no repeat.
+    /// The fields of the first ACK, and of each later ACK that is not a repeat.
     fields: SliceQueue<AckFields>,
     sacks: SliceQueue<SackBlocks>,
     /// No ACK is overdue before this time.
@@ -150,7 +150,7 @@ impl PendingAcks {
         self.arrivals.len()
     }
 
-    /// All of them.
+    /// All arrivals.
     #[inline]
     pub fn arrivals(&self) -> &[AckArrival] {
         &self.arrivals
@@ -189,13 +189,13 @@ impl PendingAcks {
         self.arrivals.first().zip(self.fields.first())
     }
 
-    /// All but the first.
+    /// All arrivals except the first.
     #[inline]
     pub fn arrivals_after_first(&self) -> &[AckArrival] {
         self.arrivals.get(1..).unwrap_or_default()
     }
 
-    /// How many pending ACKs are no repeats.
+    /// Number of pending ACKs that are not repeats.
     #[cfg(test)]
     pub fn distinct_len(&self) -> usize {
         self.fields.len()
@@ -213,8 +213,8 @@ impl PendingAcks {
         Some((Ack { arrival, fields }, sack))
     }
 
-    /// Removes the first `count` ACKs, which are repeats of one another without SACK blocks.
-    /// Returns whether the next one is a repeat too.
+    /// Removes the first `count` ACKs, which repeat each other and have no SACK blocks. Returns
+    /// whether the next one is a repeat too.
     #[inline]
     pub fn drop_repeats(&mut self, count: usize) -> bool {
         self.arrivals.drop_first(count);

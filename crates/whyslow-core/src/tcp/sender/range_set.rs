@@ -2,7 +2,7 @@
 
 use crate::steps;
 
-/// Most ranges to keep; then the lowest is dropped (a receiver holds far fewer holes).
+/// Most stored ranges; beyond it the lowest is dropped (a receiver has far fewer holes).
 const MAX_RANGES: usize = 2048;
 
 /// Disjoint half-open ranges in ascending order, never touching each other.
@@ -14,7 +14,7 @@ pub(crate) struct RangeSet {
 }
 
 impl RangeSet {
-    /// Adds `[start, end)`. Returns how many of its bytes are new.
+    /// Adds `[start, end)`. Returns the number of new bytes.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -58,8 +58,8 @@ impl RangeSet {
         new
     }
 
-    /// Adds `[start, end)`. Beyond the limit the two lowest ranges become one, so that the set
-    /// covers too much and never too little.
+    /// Adds `[start, end)`. Beyond the limit, joins the two lowest ranges, so that the set covers
+    /// too much and never too little.
     pub fn insert_merging(&mut self, start: u64, end: u64) {
         if self.ranges.len() == MAX_RANGES
             && let [(low, _), (next, _), ..] = self.ranges[..]
@@ -69,7 +69,7 @@ impl RangeSet {
         self.insert(start, end);
     }
 
-    /// Removes `[start, end)`. Returns how many of its bytes were present.
+    /// Removes `[start, end)`. Returns the number of bytes that were present.
     pub fn remove(&mut self, start: u64, end: u64) -> u64 {
         if start >= end || self.ranges.is_empty() {
             return 0;
@@ -98,7 +98,7 @@ impl RangeSet {
         taken
     }
 
-    /// Returns how many bytes of `[start, end)` are in the set.
+    /// Returns the number of bytes of `[start, end)` in the set.
     #[inline]
     pub fn covered(&self, start: u64, end: u64) -> u64 {
         match (self.ranges.first(), self.ranges.last()) {

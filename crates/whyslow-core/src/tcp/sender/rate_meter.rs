@@ -1,11 +1,11 @@
-//! The rate of a transfer, in quantiles over bins of equal amounts of bytes.
+//! Rates of a transfer, as quantiles over bins with equal amounts of bytes.
 
 use super::rtt::Quantiles;
 use crate::tcp::facts::RateSpread;
 use crate::units::{Nanos, Time};
 
-/// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
-/// rounds do.
+/// Rates over successive equal amounts of bytes: they are similar if one rate limits the transfer,
+/// regardless of the rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RateMeter {
     /// Time and byte count at the start of the first bin.
@@ -16,13 +16,13 @@ pub(super) struct RateMeter {
     pub from: u64,
     /// Byte count at its end.
     pub due: u64,
-    /// Nanoseconds per mebibyte, because the quantiles are of times.
+    /// Nanoseconds per mebibyte, because [`Quantiles`] are of times.
     pub paces: Quantiles,
 }
 
 impl RateMeter {
-    /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
-    /// it.
+    /// Adds bytes up to `total`. The first ones open the first bin and do not count in it, because
+    /// their transmission time precedes it.
     #[inline]
     pub fn advance(&mut self, total: u64, time: Time, bin: u64) {
         if total >= self.due {
@@ -47,8 +47,7 @@ impl RateMeter {
     }
 
     /// Adds the bins of a meter that continues this one and has counted `less` bytes less, modulo
-    /// 2^64: bytes that never came to the capture point may make it negative. Between the two lies
-    /// a bin of its own.
+    /// 2^64: uncaptured bytes may make it negative. The time between the two is a separate bin.
     pub fn absorb(&mut self, more: Self, less: u64) {
         let Some((time, bytes)) = more.first else { return };
         let bytes = bytes.wrapping_add(less);

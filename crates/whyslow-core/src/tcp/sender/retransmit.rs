@@ -1,10 +1,10 @@
-//! Segments that carry old bytes: whether they are retransmissions, and why they were sent.
+//! Segments with old bytes: whether they are retransmissions, and why they were sent.
 //!
-//! A copy of captured bytes is a retransmission, unless it probes a closed window or keeps an idle
-//! connection alive; it is spurious if the bytes were acknowledged long before. Bytes that fill a
-//! hole are either late (reordered) or retransmitted after the original was lost before the capture
-//! point. The kind follows from what the sender knew then: SACKs or duplicate ACKs (fast), silence
-//! as long as its timer (timeout), or half of that with the highest segment (tail loss probe).
+//! A copy of captured bytes is a retransmission, unless it is a window probe or a keep-alive; it is
+//! spurious if the bytes were acknowledged long before. Bytes that fill a hole are either late
+//! (reordered), or retransmitted after the original was lost before the capture point. The kind
+//! depends on the sender's knowledge at that time: SACKs or duplicate ACKs (fast), silence as long
+//! as its timer (timeout), or half of that for the highest segment (tail loss probe).
 
 use super::outstanding::{OutstandingSegment, SequenceHole};
 use super::retransmits::{Retransmit, RetransmitContext, RetransmitReason, counter};
@@ -16,31 +16,31 @@ use crate::tcp::segment::{Seg, tsval};
 use crate::types::{Frame, MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
 use crate::units::{Nanos, Time};
 
-/// This many duplicate ACKs mean loss (RFC 5681).
+/// This many duplicate ACKs indicate a loss (RFC 5681).
 const DUP_THRESH: u32 = 3;
 
-/// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
+/// A segment of this size fits every path (RFC 879: 536; some tunnels allow less than 1,200).
 const MAX_SMALL_SEGMENT: u64 = 1_000;
-/// Of this many timer waits the last one is longer than any sender's limit (RFC 6298 section 2.5:
-/// 60 s at least; Linux 120 s).
+/// After this many timeouts, the last wait is longer than any sender's limit (RFC 6298 section 2.5:
+/// at least 60 s; Linux 120 s).
 const MAX_BACKOFFS: u32 = 10;
-/// Most frames to remember of retransmissions that were lost.
+/// Most stored frames of lost retransmissions.
 const MAX_LOST_RETRANSMIT_FRAMES: usize = 6;
-/// Most losses to remember of a transfer.
+/// Most stored losses of a transfer.
 const MAX_LOSSES: usize = 2_048;
 
-/// The copy of some bytes before a retransmission.
+/// The previous copy of retransmitted bytes.
 #[derive(Clone, Copy)]
 struct PreviousCopy {
-    /// It was sent at this time, or between this time and `until`.
+    /// Send time; or between this time and `until`.
     time: Time,
     until: Time,
-    /// Payload bytes that had passed before it.
+    /// Payload bytes captured before it.
     passed_before: u64,
 }
 
 impl PreviousCopy {
-    /// The copy that a hole stands for.
+    /// The uncaptured copy whose place is a hole.
     fn before(hole: &SequenceHole) -> Self {
         Self { time: hole.previous_time, until: hole.time, passed_before: hole.passed_before }
     }
@@ -51,8 +51,8 @@ impl PreviousCopy {
 }
 
 impl SenderState {
-    /// Processes data at or below SND.MAX. Returns how it came to be sent; `None` if TCP did not
-    /// retransmit it or it carries nothing.
+    /// Processes data at or below SND.MAX. Returns the circumstances of the retransmission; `None`
+    /// if it is not a retransmission or has no data.
     #[inline(never)]
     pub(super) fn on_retransmit(
         &mut self,
@@ -123,16 +123,16 @@ impl SenderState {
         })
     }
 
-    /// Returns whether the receiver had no room for the bytes from here on: since they were sent,
-    /// its window has closed before them. It discards what lies beyond its window (RFC 9293 section
-    /// 3.10.7.4), and nothing was lost on the path.
+    /// Returns whether the receiver had no room for the bytes from `start` on: since they were
+    /// sent, its window has closed before them. A receiver discards data beyond its window (RFC
+    /// 9293 section 3.10.7.4), so nothing was lost in the network.
     fn had_no_room(&self, start: u64) -> bool {
         let is_closed = self.window.wnd == Some(0) && self.window.closed_since.is_some();
         is_closed && start == self.snd_una && self.window.right_edge == Some(start)
     }
 
-    /// Returns whether a router's word on its MTU made the sender send these bytes again, in pieces
-    /// that fit; processes them then.
+    /// Returns whether the sender retransmits these bytes in shorter segments because a router
+    /// reported its MTU; then processes them.
     fn is_for_reported_mtu(&mut self, seg: &Seg, (start, end): (u64, u64), waited: bool, path: &PathEstimate) -> bool {
         if self.reported_mtus.is_empty() || self.scoreboard.recovery != Recovery::None {
             return false;
@@ -144,7 +144,7 @@ impl SenderState {
         true
     }
 
-    /// Processes the copy of bytes that the receiver had no room for: it probes the window.
+    /// Processes a copy of bytes for which the receiver had no room: it is a window probe.
     fn on_discarded(&mut self, start: u64, end: u64) -> RetransmitContext {
         self.facts.window_probes += 1;
         self.mark_retransmitted(start, end);
@@ -152,7 +152,7 @@ impl SenderState {
         RetransmitContext { no_room: true, ..RetransmitContext::default() }
     }
 
-    /// Returns whether this probes a closed window or keeps an idle connection alive; counts it.
+    /// Returns whether this is a window probe or a keep-alive; counts it.
     fn is_probe(&mut self, seg: &Seg, end: u64) -> bool {
         if seg.len > 1 {
             return false;
@@ -167,7 +167,7 @@ impl SenderState {
         is_probe
     }
 
-    /// Processes a late segment that was not retransmitted and fills `hole`.
+    /// Processes a reordered segment that fills `hole`.
     fn on_reordered(&mut self, seg: &Seg, start: u64, end: u64, hole: &SequenceHole) {
         let late = (seg.time - hole.time).or_zero();
         self.facts.out_of_order += 1;
@@ -179,8 +179,8 @@ impl SenderState {
         }
     }
 
-    /// Marks outstanding segments that are retransmitted. Returns the TSval of the first of them
-    /// that has one, and the first of them.
+    /// Marks the outstanding segments that are retransmitted. Returns the first TSval of them, and
+    /// the first segment.
     fn mark_retransmitted(&mut self, start: u64, end: u64) -> (Option<u32>, Option<PreviousCopy>) {
         let repeated = self.outstanding.mark_retransmitted(start, end);
         self.retransmits.raise_end(repeated.end);
@@ -203,8 +203,8 @@ impl SenderState {
         }
     }
 
-    /// Records that the previous copy of these bytes was lost; `lost_copy` is when it was sent, if
-    /// it was a retransmission itself.
+    /// Records that the previous copy of these bytes was lost; `lost_copy`: its send time, if it
+    /// was a retransmission itself.
     fn record_loss(
         &mut self,
         copy: &Retransmit,
@@ -223,7 +223,7 @@ impl SenderState {
         }
         if let Some(copied) = lost_copy {
             facts.lost_retransmits.count += 1;
-            // Several may be pending at a time.
+            // Several waits may overlap.
             let since = self.retransmits.lost_counted_until.max(copied);
             facts.lost_retransmits.waited += (copy.time - since).or_zero();
             self.retransmits.lost_counted_until = self.retransmits.lost_counted_until.max(copy.time);
@@ -237,8 +237,8 @@ impl SenderState {
         }
     }
 
-    /// Processes data that was too long for the path and comes again in segments of `fits` bytes.
-    /// Nothing was lost, and the sender's window stays.
+    /// Processes data that was too long for the path and is sent again in segments of `fits` bytes.
+    /// Nothing was lost, and the sender's window stays the same.
     #[cold]
     fn on_mtu_retransmit(&mut self, seg: &Seg, start: u64, end: u64, fits: u64) {
         if fits < self.mss() {
@@ -251,7 +251,7 @@ impl SenderState {
     }
 
     /// Returns whether new bytes after a silence of an RTO are a retransmission whose original was
-    /// never captured: by its IP IDs the sender has sent packets meanwhile that fit no hole.
+    /// not captured: IP IDs show that the sender has sent packets in between that fit no hole.
     #[inline]
     pub(super) fn as_unseen_retransmit(
         &mut self,
@@ -282,15 +282,15 @@ impl SenderState {
         if prompted || closed || together() {
             return None;
         }
-        // A probe waits for two current RTTs, queueing included.
+        // A probe waits for two current RTTs, including queueing delay.
         let rtt = self.round_lengths.at([0.5]).map(|[median]| median).max(path.rtt)?;
-        // Other packets of the host in so short a time are told from probes only if no other
-        // connection uses its IP IDs.
+        // In such a short time, IP IDs distinguish probes from other packets of the host only if no
+        // other connection uses the same IDs.
         let short = quiet < RTO_MIN.scale(0.95) && !self.ip_ids.are_exclusive();
         if short || quiet < rtt.scale(2.0) {
             return None;
         }
-        // One packet: a probe of the highest segment, or the timer with the only one.
+        // One packet: a probe of the highest segment, or a timeout of the only one.
         let tail = missing == 1;
         let kind = if tail && self.is_tail_loss_probe(start, quiet, self.srtt.rto()) {
             RetransmitReason::TailProbe
@@ -300,7 +300,8 @@ impl SenderState {
         self.count_retransmit(kind, u64::from(seg.len), true, false);
         self.list_retransmission(seg, start, kind.to_kind(false), true);
         if kind == RetransmitReason::Timeout {
-            // Until more is acknowledged. The next segment shows how much was given up.
+            // Until more is acknowledged. The next segment shows how much the sender considers
+            // lost.
             self.scoreboard.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
         }
         if let Some(transfer) = &mut self.transfer {
@@ -310,13 +311,14 @@ impl SenderState {
         Some(RetransmitContext { by_timer: true, tail, max_timer_wait: most, ..RetransmitContext::default() })
     }
 
-    /// Returns how long a sender waits at most while sending this many packets in vain.
+    /// Returns the longest time that a sender waits while it sends this many packets without
+    /// success.
     pub(super) fn max_timer_wait(&self, packets: u32) -> Nanos {
         longest_wait(self.srtt.rto(), packets)
     }
 
-    /// Processes a retransmitted FIN without payload. It takes one number of the sequence space and
-    /// no byte.
+    /// Processes a retransmitted FIN without payload. It occupies one sequence number and has no
+    /// byte.
     pub(super) fn on_fin_retransmit(&mut self, seg: &Seg, start: u64) {
         let spurious = self.snd_una > start;
         let probe = self.is_tail_loss_probe(start, seg.time - self.fin.time, self.srtt.rto());
@@ -360,7 +362,7 @@ impl SenderState {
     }
 
     /// Returns whether this is the original, overtaken by its own retransmission: it is older than
-    /// the copy that came in its place.
+    /// the captured copy.
     fn is_late_original(&mut self, seg: &Seg, start: u64, end: u64) -> bool {
         let Some(value) = tsval(seg) else {
             return false;
@@ -409,12 +411,12 @@ impl SenderState {
         }
     }
 
-    /// Returns why a copy was sent, by the silence before it and what the sender knew; and whether
-    /// the sender waited for a timer or probe.
+    /// Returns why a copy was sent, by the silence before it and by the sender's knowledge; and
+    /// whether the sender waited for a timer or probe.
     fn reason_of(&self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) -> (RetransmitReason, bool) {
         let quiet = self.last_send.at.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.srtt.rto();
-        // Whatever the silence: a copy right after an ACK was sent for that ACK.
+        // After any silence, a copy immediately after an ACK was triggered by that ACK.
         let prompted = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
         let before_timer = prompted || quiet < rto.scale(0.9);
         // The RTO is unknown before the first RTT sample.
@@ -427,7 +429,7 @@ impl SenderState {
             // 5.7).
             Recovery::Timeout(recover) if end <= recover && before_timer => (RetransmitReason::Timeout, long),
             // There is no probe during recovery (RFC 8985 section 7.2). Without SACK a partial ACK
-            // tells of the next hole (RFC 6582), and RACK may mark a segment above all SACKs as
+            // indicates the next hole (RFC 6582), and RACK may mark a segment above all SACKs as
             // lost by time (RFC 8985 section 6.2).
             Recovery::Fast(recover) if end <= recover && before_timer => (RetransmitReason::Fast, false),
             _ if (self.scoreboard.duplicate_acks >= DUP_THRESH || holes_known) && before_timer => {
@@ -443,9 +445,9 @@ impl SenderState {
     /// Returns whether this is a tail loss probe (RFC 8985 section 7.2). The probe comes after
     /// 2·SRTT, plus the longest ACK delay (200 ms) if only one segment is outstanding, and never
     /// later than the RTO. It needs SACK and is sent once, so the first copy of the highest segment
-    /// after such a silence is the probe; after any silence if other segments are outstanding,
-    /// because the timer sends the first of them. Without SACK it can only be one well before the
-    /// RTO.
+    /// after such a silence is the probe. This holds for any silence if other segments are
+    /// outstanding, because the timer sends the first of them. Without SACK it can be a probe only
+    /// if it comes well before the RTO.
     fn is_tail_loss_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
         let again = self.scoreboard.retransmitted.covered(start, start + 1) > 0;
         let Some(srtt) = self.srtt.srtt() else {
@@ -461,9 +463,9 @@ impl SenderState {
         }
     }
 
-    /// Returns whether a segment is late and not retransmitted: its timestamp or IP ID is older
-    /// than that of the segment that overtook it. Without these, time decides: a retransmission
-    /// cannot come sooner than one RTT after the segment that overtook the lost one.
+    /// Returns whether a segment is reordered and not retransmitted: its timestamp or IP ID is
+    /// older than that of the segment that overtook it. Without these, time decides: a
+    /// retransmission cannot come sooner than one RTT after the segment that overtook the lost one.
     fn is_reordered(&self, seg: &Seg, hole: &SequenceHole, path: &PathEstimate) -> bool {
         let late = seg.time - hole.time;
         let older_stamp = tsval(seg).zip(hole.tsval).map(|(this, next)| next.wrapping_sub(this) as i32);
@@ -473,7 +475,7 @@ impl SenderState {
         match older_stamp {
             Some(ticks) if ticks < 0 => false,
             Some(ticks) if ticks > 0 => true,
-            // IP IDs of one flow rise by small steps on common stacks.
+            // IP IDs of one flow increase by small steps on common stacks.
             _ => match older_id {
                 Some(1..=64) => true,
                 Some(65_472..=65_535) => false,
@@ -482,7 +484,7 @@ impl SenderState {
         }
     }
 
-    /// Inserts a late segment that ends at `end` among those outstanding.
+    /// Inserts a late segment that ends at `end` into the outstanding ones.
     fn insert_outstanding(&mut self, seg: &Seg, end: u64) {
         if self.outstanding.insert(OutstandingSegment::new(seg, end, self.passed)) {
             self.retransmits.raise_end(end);
@@ -490,8 +492,8 @@ impl SenderState {
     }
 }
 
-/// Returns how long a timer of `rto` runs at most while this many packets are sent in vain: each
-/// wait doubles (RFC 6298 section 5.5), and the first packet left at once.
+/// Returns the longest time in which a timer of `rto` sends this many packets without success: each
+/// wait doubles (RFC 6298 section 5.5), and the first packet was sent immediately.
 pub(super) fn longest_wait(rto: Nanos, packets: u32) -> Nanos {
     rto.scale(f64::from((1u32 << packets.min(MAX_BACKOFFS)) - 1))
 }

@@ -1,4 +1,4 @@
-//! Segments that were retransmitted, until it is known whether they had to be.
+//! Retransmitted segments, stored until it is known whether they were necessary.
 
 use crate::steps;
 use crate::tcp::facts::Retransmitted;
@@ -6,9 +6,9 @@ use crate::types::RetransmissionKind;
 use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
 
-/// Most retransmissions to remember until it is known whether they were spurious.
+/// Most stored retransmissions that may still prove to be spurious.
 const MAX_RETRANSMITS: usize = 2048;
-/// The newest retransmissions among which the previous copy is looked for.
+/// Number of newest retransmissions to search for the previous copy.
 const RECENT_RETRANSMITS: usize = 256;
 
 /// Why a segment was retransmitted.
@@ -22,16 +22,16 @@ pub(super) enum RetransmitReason {
 /// The circumstances of a retransmission.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetransmitContext {
-    /// A timer or probe sent it, not an ACK.
+    /// A timer or probe triggered it, and not an ACK.
     pub by_timer: bool,
-    /// It is the highest segment: a probe, or the timer with nothing else outstanding.
+    /// It is the highest segment: a probe, or a timeout with nothing else outstanding.
     pub tail: bool,
-    /// It had been retransmitted before, for duplicate ACKs.
+    /// It had already been retransmitted, after duplicate ACKs.
     pub lost_retransmit: bool,
-    /// The receiver's closed window ended before it.
+    /// The receiver's closed window opened before it.
     pub no_room: bool,
-    /// If only IP IDs tell of it: the timers took no longer than this, so the program was silent
-    /// before.
+    /// If only IP IDs show it: the timers took at most this long, so that the application was
+    /// silent before.
     pub max_timer_wait: Option<Nanos>,
 }
 
@@ -41,13 +41,13 @@ pub(in crate::tcp) struct Retransmit {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) time: Time,
-    /// Payload bytes that had passed before it.
+    /// Payload bytes captured before it.
     pub(super) passed_before: u64,
     pub(super) reason: RetransmitReason,
     pub(super) tsval: Option<u32>,
-    /// The TSval of the previous copy, if that was captured.
+    /// The TSval of the previous copy, if captured.
     pub(super) previous_tsval: Option<u32>,
-    /// The original was not captured before it.
+    /// The original was not captured.
     pub(super) unseen: bool,
     pub(super) spurious: bool,
     /// Counted as larger than any segment that had arrived.
@@ -86,9 +86,9 @@ pub(in crate::tcp) struct Retransmits {
     /// End of the highest retransmission, or of the highest outstanding segment that was sent more
     /// than once or came late.
     pub end: u64,
-    /// The same, of retransmissions whose original was not captured before them.
+    /// The same, only for retransmissions whose original was not captured before them.
     pub unseen_end: u64,
-    /// Waits for lost retransmissions are counted up to here.
+    /// Time up to which waits for lost retransmissions are counted.
     pub lost_counted_until: Time,
 }
 
@@ -104,13 +104,13 @@ impl Retransmits {
         self.list.push_back(retransmit);
     }
 
-    /// A segment that ends here was sent more than once, or came late.
+    /// Records the end of a segment that was sent more than once, or came late.
     pub fn raise_end(&mut self, end: u64) {
         self.end = self.end.max(end);
     }
 
     /// Returns the last copy of bytes within `[start, end)`. One captured segment may be several on
-    /// the wire, each retransmitted by itself.
+    /// the wire, each retransmitted individually.
     pub fn previous(&self, start: u64, end: u64) -> Option<Retransmit> {
         let recent = if self.end > start { RECENT_RETRANSMITS } else { 0 };
         self.list

@@ -1,10 +1,10 @@
-//! When a round ends: with the first segment sent after the ACK for the first segment of the round
-//! (packet-timed, as BBR counts).
+//! The end of a round: the first segment sent after the ACK of the round's first segment (a
+//! packet-timed round, as in BBR).
 
 use crate::tcp::segment::Seg;
 use crate::units::{Nanos, Time};
 
-/// The round that goes on.
+/// The current round.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct RoundClock {
     /// End of its first segment.
@@ -14,7 +14,7 @@ pub(in crate::tcp) struct RoundClock {
     start: Time,
     /// See [`Seg::time_clamped`].
     start_clamped: bool,
-    /// The next segment begins another round.
+    /// Whether the next segment begins another round.
     pub due: bool,
 }
 
@@ -30,13 +30,13 @@ impl RoundClock {
         };
     }
 
-    /// Everything up to `snd_una` is acknowledged.
+    /// Records that everything up to `snd_una` is acknowledged.
     #[inline]
     pub fn on_ack(&mut self, snd_una: u64) {
         self.due |= snd_una >= self.first_end;
     }
 
-    /// The highest SACKed byte.
+    /// Records the highest SACKed byte.
     #[inline]
     pub fn on_sack(&mut self, top: u64) {
         self.due |= top > self.end;
@@ -46,7 +46,7 @@ impl RoundClock {
         now - self.start
     }
 
-    /// Returns whether its length up to this segment is a difference of measured times.
+    /// Returns whether its length up to this segment is a difference of unadjusted times.
     pub fn is_measured(&self, seg: &Seg) -> bool {
         !seg.time_clamped() && !self.start_clamped
     }

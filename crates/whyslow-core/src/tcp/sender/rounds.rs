@@ -51,10 +51,10 @@ impl SenderState {
         let window = self.window.right_edge.map(|edge| edge.saturating_sub(self.snd_una));
         if let Some(transfer) = &mut self.transfer {
             transfer.note_window(window);
-            // While this holds, bytes in flight are those sent less those acknowledged, and only an
+            // In this state, bytes in flight are those sent minus those acknowledged, and only an
             // ACK can end a pause.
             let is_plain = self.scoreboard.is_plain() && self.window.closed_since.is_none();
-            // The next segment may still answer a message that crossed this one.
+            // The next segment may answer a message that crossed this one.
             self.short_gap_limit = if is_plain && self.peer_payload.is_none() { transfer.short_gap_limit() } else { 0 };
         }
     }
@@ -73,7 +73,7 @@ impl SenderState {
             self.round.begin(seg, start + u64::from(seg.len), self.snd_max);
             return;
         }
-        // If the capture lacks ACKs, the echoed timestamp shows that one came.
+        // If the capture lacks ACKs, an echoed timestamp shows that one arrived.
         let unseen_ack = is_newer(seg, self.newest_peer_tsval)
             && path.rtt.is_some_and(|rtt| self.round.age(seg.time) > rtt.scale(0.75));
         if self.round.due || unseen_ack {
@@ -81,7 +81,7 @@ impl SenderState {
             let flowing = self.last_send.at.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
             let held = self.since_send.met_zero_window() || self.since_send.window_update;
             let calm = self.scoreboard.recovery == Recovery::None && !held;
-            // A sender that waits for an ACK for longer than its timer sends again.
+            // A sender that waits for an ACK for longer than its timer retransmits.
             let measured = self.round.is_measured(seg) && self.round.age(seg.time) <= self.srtt.longest_rto();
             if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
                 self.round_lengths.push(self.round.age(seg.time));

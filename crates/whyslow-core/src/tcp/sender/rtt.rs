@@ -1,17 +1,17 @@
-//! RTT: the sender's smoothed estimate, and quantiles of many samples in little memory.
+//! RTT: the sender's smoothed estimate, and quantiles of many samples in bounded memory.
 
 use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 /// RTO without an RTT sample (RFC 6298 section 2.1).
 pub(in crate::tcp) const FIRST_RTO: Nanos = Nanos::from_millis(1_000);
-/// The same of older systems (RFC 1122 section 4.2.3.1).
+/// Initial RTO of older systems (RFC 1122 section 4.2.3.1).
 pub(in crate::tcp) const OLD_FIRST_RTO: Nanos = Nanos::from_millis(3_000);
 
 /// SRTT and RTTVAR (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SmoothedRtt {
-    /// Both in nanoseconds; unsigned, so that a shift divides them.
+    /// Both in nanoseconds, unsigned so that a shift divides them.
     srtt: Option<u64>,
     rttvar: u64,
 }
@@ -23,7 +23,7 @@ impl SmoothedRtt {
         let rtt = rtt.or_zero().0.cast_unsigned();
         (self.srtt, self.rttvar) = match self.srtt {
             None => (Some(rtt), rtt / 2),
-            // Of such parts of what fits into `Nanos` the sum fits too.
+            // The sum of these fractions cannot overflow.
             Some(srtt) => (Some(7 * (srtt / 8) + rtt / 8), 3 * (self.rttvar / 4) + srtt.abs_diff(rtt) / 4),
         };
     }
@@ -46,7 +46,8 @@ impl SmoothedRtt {
     }
 }
 
-/// Most samples to keep; then every second one is dropped, and only every second one is added.
+/// Most stored samples; beyond it, every second one is dropped, and only every second new one is
+/// added.
 const MAX_SAMPLES: usize = 1024;
 
 /// Quantiles of any number of samples, from an evenly thinned subset. The minimum is exact.
@@ -54,7 +55,7 @@ const MAX_SAMPLES: usize = 1024;
 pub(crate) struct Quantiles {
     samples: Vec<Nanos>,
     count: u64,
-    /// Samples skipped between two that are kept: a power of two less one.
+    /// Number of samples skipped between two stored ones: a power of two minus one.
     skipped: u64,
     least: Option<Nanos>,
 }
@@ -85,12 +86,13 @@ impl Quantiles {
         }
     }
 
-    /// Counts the next sample if it would be skipped, so that its value is needed only for the
-    /// minimum. Otherwise does nothing, and the sample must be given to [`push`](Self::push).
+    /// Counts the next sample if it would be skipped; then its value is needed only for the
+    /// minimum. Otherwise does nothing, and the caller must pass the sample to
+    /// [`push`](Self::push).
     #[inline]
     pub fn skips(&mut self) -> bool {
-        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
-        // (rust-lang/rust#158206, mended in 1.96.1).
+        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 drops it
+        // (rust-lang/rust#158206, fixed in 1.96.1).
         if self.count & self.skipped == 0 {
             return false;
         }
@@ -118,7 +120,7 @@ impl Quantiles {
         self.least
     }
 
-    /// Returns the samples at these shares (0–1, rising), by nearest rank, so that each was
+    /// Returns the samples at these quantiles (0–1, ascending) by nearest rank, so that each was
     /// measured; `None` without samples.
     pub fn at<const N: usize>(&self, shares: [f64; N]) -> Option<[Nanos; N]> {
         let mut samples = self.samples.clone();
@@ -126,7 +128,7 @@ impl Quantiles {
         if count == 0 {
             return None;
         }
-        // The next rank needs only what lies above this one: nothing is sorted.
+        // The next rank needs only the samples above this one, so a complete sort is not needed.
         let mut behind = 0;
         Some(shares.map(|share| {
             let rank = ((share * count as f64).ceil() as usize).clamp(1, count) - 1;
@@ -137,7 +139,7 @@ impl Quantiles {
     }
 }
 
-/// Gives the least so far.
+/// Updates the minimum.
 #[inline]
 pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
     match *least {
@@ -149,7 +151,7 @@ pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
     }
 }
 
-/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+/// Shortest timer or probe of any sender (Linux: two ticks, 8 ms at 250 Hz).
 pub(in crate::tcp) const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What the sender knows of losses: SACKed and retransmitted ranges, duplicate ACKs and the state
-//! of recovery (RFC 6675, RFC 5681, RFC 6298).
+//! The sender's knowledge of losses: SACKed and retransmitted ranges, duplicate ACKs and the
+//! recovery state (RFC 6675, RFC 5681, RFC 6298).
 
 use super::range_set::RangeSet;
 use crate::units::Time;
@@ -28,7 +28,7 @@ pub(in crate::tcp) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Returns whether bytes in flight are those sent less those acknowledged.
+    /// Returns whether bytes in flight are those sent minus those acknowledged.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.sacked.is_empty() && self.recovery == Recovery::None
@@ -58,7 +58,7 @@ impl Scoreboard {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
-    /// Takes out what is acknowledged up to `ack`. Returns how many of the bytes were SACKed.
+    /// Removes everything acknowledged up to `ack`. Returns how many of the bytes were SACKed.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> u64 {
         if !self.retransmitted.is_empty() {
@@ -67,8 +67,8 @@ impl Scoreboard {
         if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, ack) }
     }
 
-    /// Returns whether a hole between SND.UNA and `ack` that SACKs had shown closes now without a
-    /// retransmission: reordering beyond the capture point.
+    /// Returns whether a hole between SND.UNA and `ack`, reported by SACKs, now closes without a
+    /// retransmission: reordering after the capture point.
     pub fn heals(&self, snd_una: u64, ack: u64) -> bool {
         let Some(top) = self.sacked.highest() else {
             return false;

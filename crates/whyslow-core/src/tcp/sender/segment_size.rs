@@ -1,12 +1,12 @@
 //! The sizes of a sender's segments.
 
-/// Every path carries segments of this size (RFC 9293 section 3.7.1). Where no MSS is negotiated, a
-/// shorter segment holds all that its program wrote.
+/// Every path carries segments of this size (RFC 9293 section 3.7.1). If no MSS was negotiated, a
+/// shorter segment contains all data that the application wrote.
 const DEFAULT_MSS: u64 = 536;
-/// What Ethernet carries over IPv4.
+/// The MSS of Ethernet with IPv4.
 const ETHERNET_MSS: u64 = 1460;
 
-/// The MSS, and the largest segments that were seen.
+/// The MSS, and the largest captured segments.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct SegmentSize {
     negotiated: Option<u64>,
@@ -23,14 +23,14 @@ impl Default for SegmentSize {
 }
 
 impl SegmentSize {
-    /// The MSS to count in: negotiated, or else the largest payload seen, between the default and
-    /// Ethernet's.
+    /// The MSS for calculations: negotiated, otherwise the largest captured payload, between the
+    /// default and Ethernet's.
     #[inline]
     pub fn mss(&self) -> u64 {
         self.mss
     }
 
-    /// The negotiated MSS, once known, less 12 bytes if timestamps are in use.
+    /// The negotiated MSS, once known, minus 12 bytes if timestamps are in use.
     #[inline]
     pub fn negotiated(&self) -> Option<u64> {
         self.negotiated
@@ -51,7 +51,7 @@ impl SegmentSize {
         self.mss = self.negotiated.unwrap_or(self.largest.clamp(DEFAULT_MSS, ETHERNET_MSS)).max(1);
     }
 
-    /// A segment of this length was sent.
+    /// Records that a segment of this length was sent.
     #[inline]
     pub fn note_sent(&mut self, len: u64) {
         if len > self.largest {
@@ -60,7 +60,7 @@ impl SegmentSize {
         }
     }
 
-    /// A segment of this length has arrived.
+    /// Records that a segment of this length has arrived.
     #[inline]
     pub fn note_acked(&mut self, len: u64) {
         self.largest_acked = self.largest_acked.max(len);
@@ -76,7 +76,7 @@ impl SegmentSize {
         self.largest_acked
     }
 
-    /// Returns whether a larger segment than any that has arrived was sent.
+    /// Returns whether a segment was sent that is larger than all that have arrived.
     #[inline]
     pub fn awaits_larger(&self) -> bool {
         self.largest_acked < self.largest

@@ -1,4 +1,4 @@
-//! Segments of the sender as they pass: new data, old data, and segments without any.
+//! The sender's segments at the capture point: new data, old data, and segments without data.
 
 use super::last_send::SinceSend;
 use super::outstanding::{OutstandingSegment, SequenceHole};
@@ -23,7 +23,7 @@ impl SenderState {
         if !(is_next && is_plain && self.trace_notes.is_none()) {
             return self.on_unusual_segment(seg, path);
         }
-        // What nearly all segments are: what follows those before them.
+        // The common case: the segment directly follows the previous ones.
         self.apply_acks(Some(seg), path);
         let start = self.snd_max;
         self.note_ip_id_and_tsval(seg, 0);
@@ -55,7 +55,7 @@ impl SenderState {
             return false;
         };
         if seg.flags.has(Flags::SYN) {
-            // Fast Open data (RFC 7413) follows the SYN's own number.
+            // Fast Open data (RFC 7413) follows the SYN's sequence number.
             self.advance_snd_max(1);
             if seg.len == 0 {
                 return false;
@@ -128,9 +128,9 @@ impl SenderState {
         self.note_send(seg);
     }
 
-    /// Whether nothing has come to pass since stock was taken but plain sends of the next bytes,
-    /// this one included: the transfer and its round go on, in flight is what was sent since, the
-    /// window is what it was.
+    /// Whether only plain sends of consecutive bytes happened since the last update, this one
+    /// included: the transfer and its round continue, bytes in flight increased only by these
+    /// sends, and the window did not change.
     #[inline(always)]
     fn sent_plainly_since_update(&self, seg: &Seg) -> bool {
         self.last_send.at.is_some_and(|(last, _)| seg.time.since(last) < self.short_gap_limit)
@@ -145,11 +145,11 @@ impl SenderState {
         }
     }
 
-    /// New data begins at `start`, and not where what was sent before ends.
+    /// Processes new data that begins at `start`, which is not the end of the previous data.
     #[inline(never)]
     pub(super) fn note_sequence_jump(&mut self, seg: &Seg, start: u64) {
         if start < self.snd_max {
-            // Old bytes with new ones behind them: a retransmission that took more along.
+            // Old bytes followed by new ones: a retransmission with additional data.
             self.scoreboard.retransmitted.insert(start, self.snd_max);
             self.outstanding.may_overlap = true;
             return;
@@ -167,8 +167,8 @@ impl SenderState {
             transfer.facts().unseen += start - self.snd_max;
         }
         if let Recovery::Timeout(recover) = self.scoreboard.recovery {
-            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682
-            // section 2.1).
+            // The data considered lost after the timeout extends up to here: new bytes follow it
+            // (RFC 5682 section 2.1).
             self.scoreboard.recovery = Recovery::Timeout(recover.max(start));
         }
     }
@@ -192,11 +192,11 @@ impl SenderState {
         }
         self.reset_since_send();
         self.note_send(seg);
-        // Of where the data ends it says nothing.
+        // Whether the data ends here is unknown.
         self.last_send.pushed = true;
     }
 
-    /// The other side sent new payload.
+    /// Records new payload of the other side.
     #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
         self.short_gap_limit = 0;
@@ -209,21 +209,21 @@ impl SenderState {
         });
     }
 
-    /// SND.MAX without the credit behind the last message, which nothing waits for.
+    /// SND.MAX without the credit after the last message, for which nothing waits.
     #[inline]
     fn end_of_messages(&self) -> u64 {
         let (start, end) = self.last_credit;
         if end == self.snd_max { start } else { self.snd_max }
     }
 
-    /// Credit was sent, or housekeeping.
+    /// Records that credit or housekeeping was sent.
     #[cold]
     fn note_credit_sent(&mut self, start: u64, end: u64) {
         let follows = self.last_credit.1 == start && start > 0;
         self.last_credit = (if follows { self.last_credit.0 } else { start }, end);
     }
 
-    /// A message follows credit: if it belongs to the same transfer, it was waited for.
+    /// A message follows credit: if it belongs to the same transfer, the peer waited for it.
     #[cold]
     fn go_on_after_credit(&mut self) {
         if let Some(transfer) = &mut self.transfer {
@@ -239,7 +239,7 @@ impl SenderState {
         self.last_send.record(seg, self.mss(), self.segment_size.negotiated().is_some());
     }
 
-    /// Something was sent: what ACKs do from now on is told of the pause behind it.
+    /// Starts a new pause after a send: later effects of ACKs belong to it.
     pub(super) fn reset_since_send(&mut self) {
         self.since_send = SinceSend {
             min_right_edge: self.window.right_edge,
@@ -249,7 +249,7 @@ impl SenderState {
     }
 }
 
-/// Whether a segment echoes a newer timestamp than the newest that was captured.
+/// Whether a segment echoes a newer timestamp than the newest captured one.
 #[inline(always)]
 pub(super) fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
     match (newest, seg.timestamps()) {

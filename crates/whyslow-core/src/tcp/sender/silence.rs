@@ -1,23 +1,25 @@
-//! Whether a sender's silence means that it has nothing more to send.
+//! Whether a sender's silence means that its transfer has ended.
 
 use super::scoreboard::Recovery;
 use super::turns::{IDLE_ROUND_TRIPS, MIN_IDLE};
 use super::{PathEstimate, SenderState};
 use crate::units::{Nanos, Time};
 
-/// With so many transfers held, what ends is told at once: more come than can be held for longer.
+/// With this many open transfers, an ended one is reported immediately, because new ones come
+/// faster than they can be held.
 pub(in crate::tcp) const CROWDED: usize = 256;
 
 impl SenderState {
-    /// TCP itself is not silent for longer without a reason in the capture.
+    /// TCP itself is not silent for longer than this without a reason in the capture.
     pub(in crate::tcp) fn longest_silence(&self, path: &PathEstimate) -> Nanos {
         let rtt = self.srtt.srtt().max(path.rtt).unwrap_or_default();
         MIN_IDLE.max(self.srtt.rto()).max(rtt.scale(IDLE_ROUND_TRIPS))
     }
 
-    /// From when on its silence means that all of its transfer has been sent, if no more comes;
-    /// none while something else may explain it: unacknowledged bytes, a closed window, a loss that
-    /// is being repaired or may be. After [`finish`](Self::finish), when all ACKs are applied.
+    /// Time from which on its silence means that the complete transfer was sent, if no more data
+    /// follows. `None` while the silence may have another reason: unacknowledged bytes, a closed
+    /// window, or a loss that is being repaired. Call it after [`finish`](Self::finish), when all
+    /// ACKs are applied.
     pub(in crate::tcp) fn is_silent_from(&self, path: &PathEstimate) -> Option<Time> {
         let (last, _) = self.last_send.at?;
         let (reached, since) = self.all_acked_at;
@@ -27,15 +29,15 @@ impl SenderState {
         is_idle.then(|| since.max(last) + path.loop_to_sender + self.longest_silence(path))
     }
 
-    /// The first byte that a transfer has which may yet go on; none where there is none.
+    /// The first byte of the first transfer that may still continue; `None` if there is none.
     pub(in crate::tcp) fn first_open(&self) -> Option<u64> {
         let current = self.transfer.as_ref().map(|transfer| transfer.seq().0);
         let earlier = self.turns.open_transfers.first().map(|part| part.transfer.seq().0);
         earlier.or(current)
     }
 
-    /// When a transfer beyond sequence number `given` may have ended, if no more packets come; none
-    /// without any. Never too late.
+    /// Time when a transfer beyond sequence number `given` may have ended, if no more packets
+    /// follow; `None` if there is no such transfer. Never too late.
     pub(in crate::tcp) fn may_end_at(&self, given: u64) -> Option<Time> {
         let transfers = &self.facts.transfers;
         match transfers.get(transfers.partition_point(|transfer| transfer.seq.1 <= given)) {

@@ -1,12 +1,12 @@
-//! A queue whose members are contiguous: it derefs to a slice.
+//! A queue of contiguous elements: it derefs to a slice.
 
 use std::ops::Deref;
 
-/// First in, first out. Removed members stay at the front of the memory until room is needed.
+/// First in, first out. Removed elements stay at the front of the memory until room is needed.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct SliceQueue<T> {
     all: Vec<T>,
-    /// Number of removed members at the front.
+    /// Number of removed elements at the front.
     removed: usize,
 }
 
@@ -17,7 +17,7 @@ impl<T> Default for SliceQueue<T> {
 }
 
 impl<T: Copy> SliceQueue<T> {
-    /// Appends one.
+    /// Appends an element.
     #[inline(always)]
     pub fn push(&mut self, one: T) {
         if self.all.len() == self.all.capacity() {
@@ -26,8 +26,8 @@ impl<T: Copy> SliceQueue<T> {
         self.all.push(one);
     }
 
-    /// Moves at most one member per removed one, and grows only if at least half of the memory is
-    /// in use.
+    /// Moves at most one element per removed one, and grows only if at least half of the memory is
+    /// used.
     #[inline(never)]
     fn make_room(&mut self) {
         if self.removed > self.all.len() / 2 {
@@ -36,7 +36,7 @@ impl<T: Copy> SliceQueue<T> {
         }
     }
 
-    /// Removes the first `count`, or all if there are fewer.
+    /// Removes the first `count` elements, or all if there are fewer.
     #[inline(always)]
     pub fn drop_first(&mut self, count: usize) {
         if count < self.len() {
@@ -57,13 +57,13 @@ impl<T: Copy> SliceQueue<T> {
         self.all.len() - self.removed
     }
 
-    /// Returns whether it is empty: removed members are never kept alone.
+    /// Returns whether it is empty: it never contains only removed elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns for how many it has memory.
+    /// Returns the capacity in elements.
     #[cfg(test)]
     pub fn capacity(&self) -> usize {
         self.all.capacity()

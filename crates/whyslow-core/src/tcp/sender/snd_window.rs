@@ -1,4 +1,4 @@
-//! The send window: what the receiver offers, and where it ends (RFC 9293 section 3.3.1).
+//! The send window: the receiver's offer and its right edge (RFC 9293 section 3.3.1).
 
 use super::window_scale::InferredScale;
 use crate::tcp::segment::Seg;
@@ -7,22 +7,22 @@ use crate::units::Time;
 /// The window offered to one sender.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct SndWindow {
-    /// Shift of the windows offered; `None` while unknown.
+    /// Window scale shift; `None` while unknown.
     pub scale: Option<u8>,
-    /// What the windows themselves tell of the shift, if no SYN does.
+    /// The shift inferred from the windows, if it is not in a SYN.
     pub inferred: InferredScale,
     pub right_edge: Option<u64>,
     /// SND.WND in bytes.
     pub wnd: Option<u64>,
-    /// Since when it is closed, if it is.
+    /// Since when it is closed; `None` if open.
     pub closed_since: Option<Time>,
-    /// The last ACK that offered less than half of the largest window so far, if the last one did.
+    /// Time of the last ACK, if that offered less than half of the largest window so far.
     pub low_since: Option<Time>,
 }
 
 impl SndWindow {
-    /// Returns the window offered by a segment without SYN, in bytes; `None` while the scale is
-    /// unknown, except that zero is zero at any scale.
+    /// Returns the window offered by a segment without SYN, in bytes. `None` if the scale is
+    /// unknown, except for zero, which is zero at any scale.
     #[inline]
     pub fn offered(&self, seg: &Seg) -> Option<u32> {
         match self.scale {
@@ -31,12 +31,12 @@ impl SndWindow {
         }
     }
 
-    /// Returns the room between `snd_max` and the right edge.
+    /// Returns the distance from `snd_max` to the right edge.
     pub fn room(&self, snd_max: u64) -> Option<u64> {
         self.right_edge.map(|edge| edge.saturating_sub(snd_max))
     }
 
-    /// Forgets the offer: its scale is not known after all.
+    /// Drops the offer, because its scale proved to be unknown.
     pub fn forget_offer(&mut self) {
         (self.wnd, self.right_edge) = (None, None);
     }

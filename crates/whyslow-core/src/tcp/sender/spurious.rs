@@ -1,4 +1,4 @@
-//! Retransmissions that were not needed, as D-SACKs and timestamps tell.
+//! Spurious retransmissions, shown by D-SACKs and timestamps.
 
 use super::SenderState;
 use super::retransmits::{RetransmitReason, counter};
@@ -30,10 +30,9 @@ impl SenderState {
         }
     }
 
-    /// Eifel detection (RFC 3522): an ACK with a timestamp older than the retransmission's was sent
-    /// for the original. Only for the first segment that it acknowledges, because the receiver
-    /// echoes the first segment it had not yet acknowledged (RFC 7323 section 4.3), whichever came
-    /// later.
+    /// Eifel detection (RFC 3522): an ACK with an echo older than the retransmission's timestamp
+    /// acknowledges the original. Checks only the first segment that the ACK covers, because the
+    /// receiver echoes the first segment that it had not yet acknowledged (RFC 7323 section 4.3).
     #[inline(never)]
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
@@ -81,7 +80,8 @@ impl SenderState {
         }
     }
 
-    /// Returns whether copies were sent after all of a transfer, and all of them were spurious.
+    /// Returns whether segments were retransmitted after the end of a transfer, all of them
+    /// spuriously.
     pub(super) fn is_tail_spurious(&self, transfer: &TransferFacts) -> bool {
         let whole = transfer.gaps.partition_point(|gap| gap.snd_max < transfer.seq.1);
         let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
@@ -94,7 +94,7 @@ impl SenderState {
         copies.peek().is_some() && copies.all(|retransmit| retransmit.spurious)
     }
 
-    /// The spurious retransmissions remembered: when they were sent, and their first byte.
+    /// The stored spurious retransmissions: send time and first byte.
     pub(in crate::tcp) fn spurious_retransmits(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
         self.retransmits
             .list

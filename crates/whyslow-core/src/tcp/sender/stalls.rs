@@ -1,21 +1,21 @@
-//! Silences inside a message: stalls, which the peer waits for.
+//! Silences inside a message: stalls, for which the peer waits.
 //!
-//! Readable payload may show that a message is incomplete (`payload::kind`). Where it does not, the
-//! data after the silence decides: more than an initial window (RFC 6928) that no request preceded
-//! is the rest of the message before it. A small message after a silence is a push: a line of a
-//! chat, an event, a heartbeat. A first message without an answer may be a stream in one direction,
-//! so its parts are one message only if the peer answers them.
+//! Readable payload may show that a message is incomplete (`payload::kind`). If not, the data after
+//! the silence decides: more than an initial window (RFC 6928) without a preceding request is the
+//! rest of the previous message. A small message after a silence is a push: a chat message, an
+//! event, a heartbeat. A first message without a response may be a stream in one direction, so its
+//! parts are one message only if the peer answers them.
 
 use super::turns::NewDataBegins;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::Seg;
 use crate::units::Nanos;
 
-/// RFC 6928, segments.
+/// Initial window in segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
 impl SenderState {
-    /// Begins what follows a silence: another message, or the rest of this one.
+    /// Begins the data after a silence: another message, or the rest of this one.
     pub(super) fn begin_after_silence(&mut self, seg: &Seg, path: &PathEstimate) -> NewDataBegins {
         let is_first = self.facts.transfers_total == 0 && self.turns.open_transfers.is_empty();
         let after_stall = self.turns.open_transfers.last().is_some_and(|part| part.message.is_none());
@@ -27,7 +27,7 @@ impl SenderState {
         NewDataBegins::Transfer(None)
     }
 
-    /// Joins the parts of a message that silences divide, if they are known to be one.
+    /// Joins the parts of a message that were divided by silences, if they are known to be one.
     /// `is_answered`: the peer has sent payload since.
     pub(super) fn join_over_silences(&mut self, is_answered: bool) {
         if self.turns.open_transfers.last().is_none_or(|part| part.message.is_some()) {

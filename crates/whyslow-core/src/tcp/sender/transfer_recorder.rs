@@ -7,15 +7,15 @@ use crate::tcp::segment::FrameRef;
 use crate::types::Frame;
 use crate::units::{Nanos, Time};
 
-/// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.
+/// Rounds at the start of a transfer that are never merged; later ones may be merged in pairs.
 const WHOLE_ROUNDS: usize = 512;
-/// Most rounds to keep.
+/// Most stored rounds.
 const MAX_ROUNDS: usize = 8192;
-/// Most pauses to keep; then the shorter ones are added to the sums of their rounds.
+/// Most stored pauses; beyond it, the shorter ones are added to the sums of their rounds.
 const MAX_GAPS: usize = 16_384;
 /// Most points of the delivery curve (odd, so that thinning keeps the last one).
 const MAX_POINTS: usize = 511;
-/// Most retransmitted frames to remember as evidence.
+/// Most stored frames of retransmissions.
 const MAX_RESENT_FRAMES: usize = 16;
 
 /// A current transfer.
@@ -23,49 +23,49 @@ const MAX_RESENT_FRAMES: usize = 16;
 pub(crate) struct TransferRecorder {
     /// See [`short_gap_limit_of`](Self::short_gap_limit).
     short_gap_limit: u64,
-    /// Without what the last segment adds at the end of the round.
+    /// The facts, without the last segment's part, which is added at the end of the round.
     facts: TransferFacts,
-    /// The same; its bytes and short pauses are added then too.
+    /// The current round; its bytes and short pauses are added at its end too.
     round: RoundFacts,
     /// SND.MAX at the start of the round.
     round_from: u64,
-    /// The round's pauses count from here: the last segment before it.
+    /// Begin of the round's pauses: the time of the last segment before it.
     gaps_from: Time,
-    /// Nanoseconds of those pauses that are recorded one by one, or as something other than
-    /// flowing.
+    /// Nanoseconds of the round's pauses that are recorded individually, or in another category
+    /// than `flowing`.
     attributed_gap_nanos: u64,
-    /// How many rounds one entry stands for, after merging.
+    /// Number of rounds per entry, after merging.
     weight: u32,
     merging: Option<RoundFacts>,
-    /// Bytes over which rates are taken.
+    /// Bytes per rate sample.
     bin: u64,
     sent_rate: RateMeter,
     acked_rate: RateMeter,
-    /// Bytes that passed, less the sequence space that they fill: retransmissions add to it, bytes
-    /// that never passed are subtracted.
+    /// Captured bytes minus the covered sequence numbers: retransmissions increase it, uncaptured
+    /// bytes decrease it.
     copies: u64,
     /// Bytes delivered.
     delivered: u64,
-    /// A bin of `acked_rate`, or an interval of the curve, ends at this many.
+    /// Delivered bytes at which a bin of `acked_rate`, or an interval of the curve, ends.
     delivered_due: u64,
-    /// Bytes delivered at the last point of the curve.
+    /// Delivered bytes at the last point of the curve.
     point_at: u64,
-    /// Bins between two points of the curve, less one.
+    /// Bins between two points of the curve, minus one.
     thinned: u64,
 }
 
-/// What an ACK has shown.
+/// Effects of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct AckOutcome {
-    /// Bytes that it reports as arrived for the first time.
+    /// Newly reported bytes.
     pub delivered: u64,
-    /// The RTT that it measures, if any, and by how much it was later than the earliest ACK.
+    /// The measured RTT, if any, and the ACK's delay over the lowest one.
     pub rtt: Option<Nanos>,
     pub late: Nanos,
 }
 
 impl TransferRecorder {
-    /// Begins with the transfer's first byte; `bin` is the bytes in one rate sample.
+    /// Begins with the transfer's first byte; `bin`: bytes per rate sample.
     pub fn new(seq: u64, time: Time, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
         let facts = TransferFacts {
             seq: (seq, seq),
@@ -89,12 +89,12 @@ impl TransferRecorder {
         }
     }
 
-    /// Returns its sequence space so far.
+    /// Returns its sequence numbers so far.
     pub fn seq(&self) -> (u64, u64) {
         self.facts.seq
     }
 
-    /// Changes the bytes in one rate sample.
+    /// Changes the bytes per rate sample.
     pub fn set_rate_bin(&mut self, bin: u64) {
         self.bin = bin;
         for meter in [&mut self.sent_rate, &mut self.acked_rate] {
@@ -103,7 +103,8 @@ impl TransferRecorder {
         self.update_due();
     }
 
-    /// Ends the round with the segment `last` and begins the next with the one sent at `time`.
+    /// Ends the round with the segment `last`, and begins the next one with the segment sent at
+    /// `time`.
     pub fn next_round(&mut self, time: Time, frame: Frame, last: Option<(Time, FrameRef)>) {
         self.end_round(last);
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
@@ -145,7 +146,7 @@ impl TransferRecorder {
         }
     }
 
-    /// Ends the round at its last segment, if it had any. Times never go back.
+    /// Ends the round at its last segment, if any. Times never decrease.
     fn end_round(&mut self, last: Option<(Time, FrameRef)>) {
         let (start, first_frame) = (self.round.start, self.round.first_frame);
         let (time, frame) = last.map_or((start, first_frame), |(time, place)| (time, place.frame()));
@@ -168,20 +169,21 @@ impl TransferRecorder {
     }
 
     /// Returns the length up to which pauses count only in their rounds. Time between sends of a
-    /// round is flowing, except what [`add_window_full_gap`](Self::add_window_full_gap),
-    /// [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap) record.
+    /// round is `flowing`, except for pauses recorded by
+    /// [`add_window_full_gap`](Self::add_window_full_gap),
+    /// [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap).
     pub fn gap_floor(&self) -> Nanos {
         self.facts.gap_floor
     }
 
-    /// Returns the length, in nanoseconds, below which a pause is not recorded and no silence of an
-    /// RTO.
+    /// Returns the length, in nanoseconds, below which a pause is neither recorded nor long enough
+    /// for an RTO.
     #[inline]
     pub fn short_gap_limit(&self) -> u64 {
         self.short_gap_limit
     }
 
-    /// Makes every pause go through the general code.
+    /// Disables the fast path for short pauses.
     #[cfg(test)]
     pub fn disable_short_gaps(&mut self) {
         self.short_gap_limit = 0;
@@ -213,8 +215,8 @@ impl TransferRecorder {
         }
     }
 
-    /// Records an ACK at the sender, after which `delivered` more bytes are known to have arrived,
-    /// by cumulative ACK or SACK.
+    /// Records an ACK at the sender's time: `delivered` more bytes are known to have arrived, by
+    /// cumulative ACK or SACK.
     #[inline]
     pub fn on_ack(&mut self, time: Time, ack: u64, outcome: AckOutcome) {
         let AckOutcome { delivered, rtt, late } = outcome;
@@ -269,7 +271,7 @@ impl TransferRecorder {
     fn add_curve_points(&mut self, time: Time) {
         let curve = &mut self.facts.delivered;
         match curve.last() {
-            // The bytes of the first point lie before it.
+            // The bytes of the first point precede it.
             None => curve.push((time, 0)),
             Some(&(last, _)) if time <= last => return,
             Some(&(_, before)) => curve.push((time, before.saturating_add(self.delivered - self.point_at))),
@@ -285,12 +287,12 @@ impl TransferRecorder {
         self.facts.acknowledged = false;
     }
 
-    /// The facts recorded so far, to count in.
+    /// The facts so far, for updates.
     pub fn facts(&mut self) -> &mut TransferFacts {
         &mut self.facts
     }
 
-    /// Extends the transfer to `end` for bytes that were acknowledged but never captured.
+    /// Extends the transfer to `end` for bytes that were acknowledged but not captured.
     pub fn extend(&mut self, end: u64) {
         let more = end.saturating_sub(self.facts.seq.1);
         self.facts.seq.1 += more;
@@ -298,10 +300,10 @@ impl TransferRecorder {
     }
 
     /// Appends `more`, which continues this transfer; `last` is this one's last segment, and
-    /// `pause` lies between them, if it is recorded on its own.
+    /// `pause` is the pause between them, if recorded individually.
     pub fn absorb(&mut self, last: Option<(Time, FrameRef)>, pause: Option<Gap>, mut more: Self) {
         self.end_round(last);
-        // The short pause between them belongs to the following round.
+        // A short pause between them belongs to the following round.
         if pause.is_none() {
             let between = (more.facts.start - self.facts.last_send).or_zero();
             more.facts.rounds.first_mut().unwrap_or(&mut more.round).flowing += between;
@@ -331,10 +333,10 @@ impl TransferRecorder {
         self.facts.absorb(more.facts);
     }
 
-    /// Appends the delivery curve of what follows.
+    /// Appends the delivery curve of the next part.
     fn absorb_curve(&mut self, more: &Self) {
         let reach = |recorder: &Self| recorder.facts.delivered.last().map_or(0, |&(_, bytes)| bytes);
-        // Bytes delivered before the first point of each are on no curve.
+        // Bytes delivered before the first point of a curve are not in it.
         let first = self.delivered + more.point_at.saturating_sub(reach(more));
         let before = if self.facts.delivered.is_empty() { first } else { self.point_at.saturating_sub(reach(self)) };
         for &(time, bytes) in &more.facts.delivered {
@@ -398,7 +400,7 @@ impl TransferRecorder {
         }
     }
 
-    /// Doubles the length from which a pause is kept on its own.
+    /// Doubles the least length of individually stored pauses.
     fn raise_floor(&mut self) {
         let floor = Nanos(self.facts.gap_floor.0.max(1).saturating_mul(2));
         (self.facts.gap_floor, self.short_gap_limit) = (floor, short_gap_limit_of(floor));
@@ -437,8 +439,8 @@ fn add_gap_to_round(round: &mut RoundFacts, length: Nanos, recovering: bool, win
     }
 }
 
-/// The length below which a pause is neither recorded on its own, given that pauses up to `floor`
-/// are not, nor a silence of an RTO.
+/// The length below which a pause is neither recorded individually, given that pauses up to `floor`
+/// are not, nor long enough for an RTO.
 fn short_gap_limit_of(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(MIN_PROBE_TIMER).0.cast_unsigned()
 }

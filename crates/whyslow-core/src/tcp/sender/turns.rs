@@ -1,15 +1,15 @@
-//! Decides what begins another transfer.
+//! Decides whether new data begins another transfer.
 //!
-//! A *request* comes after everything was delivered and acknowledged, at any time and of any size;
-//! what follows it is another transfer. A protocol's *credit* comes while the sender still has data
-//! to send, soon after it was freed, repeatedly and for equal amounts; what follows it continues
-//! the transfer. Readable payload decides (`payload::kind`). A small message right after everything
-//! was acknowledged may be either: it draws a boundary, which is removed if the next such messages
-//! come after the same number of bytes.
+//! A *request* comes after everything was delivered and acknowledged, at any time and with any
+//! size; the data after it is another transfer. A protocol's *credit* comes while the sender still
+//! has data to send, soon after buffer space became free, repeatedly and for equal amounts; the
+//! data after it continues the transfer. Readable payload decides (`payload::kind`). A small
+//! message immediately after everything was acknowledged may be either: it adds a boundary, which
+//! is removed if the next such messages come after the same number of bytes.
 //!
 //! A *push* needs no request: new data is another message after a pause with nothing outstanding
-//! that is longer than any of TCP's own. If more than an initial window follows the pause without a
-//! request, it is the rest of the message before it, and the pause is a stall (`stalls`).
+//! that is longer than any pause of TCP itself. If more than an initial window follows the pause
+//! without a request, it is the rest of the previous message, and the pause is a stall (`stalls`).
 
 use super::peer_payload::{OpenTransfer, PROMPT_ANSWER, PeerPayload, PreviousTransfer, TurnOutcome};
 use super::scoreboard::Recovery;
@@ -19,33 +19,32 @@ use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
 use crate::units::Nanos;
 
-/// TCP itself is not silent for longer without a reason in the capture: RFC 6298's least timer, …
+/// TCP itself is not silent for longer without a reason in the capture: RFC 6298's minimum RTO, …
 pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
 /// … and this many RTTs.
 pub(super) const IDLE_ROUND_TRIPS: f64 = 4.0;
 /// Most boundaries that may still be removed.
 const MAX_OPEN_TRANSFERS: usize = 2;
 
-/// What begins with new data.
+/// The element that begins with new data.
 pub(super) enum NewDataBegins {
-    /// Nothing: the transfer continues.
+    /// None: the transfer continues.
     Nothing,
-    /// Another transfer, with the message that it answers, if any.
+    /// Another transfer, and the message that it answers, if any.
     Transfer(Option<PeerMessage>),
 }
 
-/// Returns whether two amounts are one quota: frames and records change it by no more than about a
-/// hundredth.
+/// Returns whether two amounts are the same quota: framing changes it by at most about one percent.
 fn is_same_quota(one: u64, other: u64) -> bool {
     one.abs_diff(other) * 100 <= one.max(other)
 }
 
-/// Whether what was heard asks for nothing: settings are acknowledged.
+/// Whether the peer's payload expects no response: an acknowledgment of settings.
 fn is_unasking(heard: PeerPayload) -> bool {
     heard.is_small() && heard.kind != PayloadKind::Request
 }
 
-/// Whether this segment may answer what was heard, if that asks.
+/// Whether this segment may answer the peer's payload, if that expects a response.
 fn answers(seg: &Seg, heard: Option<PeerPayload>) -> bool {
     heard.is_none_or(|heard| is_unasking(heard) || seg.ack().is_none_or(|ack| ack.distance(heard.end_of_first) >= 0))
 }
@@ -54,7 +53,7 @@ impl SenderState {
     /// Returns what begins with new data at `start`.
     pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         if seg.kind == PayloadKind::Credit && !self.was_idle(seg, start, path) {
-            // It answers nothing: what was heard is still to be answered.
+            // This data answers nothing: the peer's payload still expects a response.
             let goes_on = self.transfer.is_some();
             return if goes_on { NewDataBegins::Nothing } else { self.begin_new_transfer(None) };
         }
@@ -86,7 +85,7 @@ impl SenderState {
             (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
             (Some(TurnOutcome::Ambiguous), Some(heard)) => self.begin_ambiguous(heard, seg, start, path),
             _ if self.was_idle(seg, start, path) => {
-                // It crossed this segment and is answered later.
+                // It crossed this segment, and a later one answers it.
                 self.peer_payload = heard.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
                 self.begin_after_silence(seg, path)
             }
@@ -102,8 +101,8 @@ impl SenderState {
         NewDataBegins::Transfer(asked)
     }
 
-    /// Whether all of the current transfer is what a server of TLS 1.3 sends unasked: it came at
-    /// once.
+    /// Whether the current transfer is only the unrequested data of a TLS 1.3 server, which came
+    /// immediately.
     fn was_greeting(&mut self, path: &PathEstimate) -> bool {
         let Some(transfer) = &mut self.transfer else { return false };
         let greeting = transfer.facts();
@@ -111,8 +110,8 @@ impl SenderState {
         greeting.answered.is_some_and(at_once)
     }
 
-    /// Begins what answers a request that crossed the greeting, or else the message that the
-    /// greeting seemed to answer. Anything else that was heard since then acknowledges settings.
+    /// Begins the response to a request that crossed the greeting, or to the message that the
+    /// greeting seemed to answer. Other payload since then acknowledges settings.
     fn answer_behind_greeting(&mut self, heard: Option<PeerPayload>) -> NewDataBegins {
         let request = heard.filter(|heard| !is_unasking(*heard));
         if request.is_none() {
@@ -135,7 +134,7 @@ impl SenderState {
         NewDataBegins::Nothing
     }
 
-    /// Handles a small message right after everything was acknowledged: credit or a request.
+    /// Handles a small message immediately after everything was acknowledged: credit or a request.
     fn begin_ambiguous(&mut self, heard: PeerPayload, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         let Some(sent) = self.transfer.as_mut().map(|transfer| transfer.facts().bytes()) else {
             return NewDataBegins::Transfer(Some(heard.peer_message()));
@@ -144,7 +143,7 @@ impl SenderState {
             return self.continue_transfer(heard, start);
         }
         if let Some(quota) = self.turns.quota {
-            // A transfer that ends before its credit is used up has ended by itself.
+            // A transfer that ends before its credit is used up did not stop for lack of credit.
             let used = sent.min(start.saturating_sub(self.turns.credited_at));
             return if used >= quota || is_same_quota(used, quota) {
                 self.continue_transfer(heard, start)
@@ -163,7 +162,7 @@ impl SenderState {
         NewDataBegins::Transfer(Some(heard.peer_message()))
     }
 
-    /// Holds the transfer, because what comes next may continue it. `ended_by`: the message that
+    /// Holds the transfer, because the next data may continue it. `ended_by`: the message that
     /// ended it; `None` after a silence.
     pub(super) fn hold_transfer(&mut self, ended_by: Option<PeerPayload>, seg: &Seg, path: &PathEstimate) {
         let pause = self.pause_before(seg, path);
@@ -176,7 +175,7 @@ impl SenderState {
         self.turns.open_transfers.push(OpenTransfer { transfer, last, pause, message: ended_by });
     }
 
-    /// Joins the parts into one transfer, as far as messages of this size lie between them.
+    /// Joins the parts into one transfer, if messages of this size separate them.
     fn join_open_transfers(&mut self, message: u64) {
         let Some(mut whole) = self.transfer.take() else { return };
         let mut open = std::mem::take(&mut self.turns.open_transfers);
@@ -197,7 +196,7 @@ impl SenderState {
         self.transfer = Some(whole);
     }
 
-    /// At the end of the data: decides whether the last message wanted no answer.
+    /// At the end of the data: decides whether the last message expected no response.
     pub(super) fn end_turns(&mut self) {
         let Some(heard) = self.peer_payload.take() else { return };
         self.join_over_silences(true);
@@ -214,7 +213,7 @@ impl SenderState {
         }
     }
 
-    /// Finishes transfers that might have continued.
+    /// Finishes transfers that could still have continued.
     pub(super) fn close_open_transfers(&mut self) {
         for part in std::mem::take(&mut self.turns.open_transfers) {
             self.push_transfer(part.transfer, part.last);
@@ -223,10 +222,10 @@ impl SenderState {
 
     /// Returns whether the sender was idle before this segment: everything was acknowledged, the
     /// window was open, and the silence was longer than TCP's own. A silence may also be an RTO
-    /// after a loss before the capture point, or in the sender's host. Away from the sender, its
-    /// last segment shows that it had no more data, or its IP IDs show that it sent nothing. If
-    /// they show packets that never came, and the silence is no longer than that many timers, it
-    /// was an RTO.
+    /// after a loss before the capture point, or in the sender's host. If the capture is not next
+    /// to the sender, the last segment must show that it had no more data, or IP IDs that it sent
+    /// nothing. If IP IDs show packets that were not captured, and the silence is not longer than
+    /// that many timeouts, it was an RTO.
     fn was_idle(&self, seg: &Seg, start: u64, path: &PathEstimate) -> bool {
         let Some((last, _)) = self.last_send.at else {
             return false;

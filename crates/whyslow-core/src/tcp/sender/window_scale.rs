@@ -1,25 +1,25 @@
 //! Infers the window scale if the SYNs were not captured.
 //!
-//! No sender exceeds its window, so bytes in flight bound the scale from below. The lowest possible
-//! scale is accepted only if it makes the window repeatedly full when ACKs come: a sender that
-//! stops for other reasons stops within the last segment before such an edge only by chance.
+//! No sender exceeds its window, so bytes in flight are a lower bound of the scale. The smallest
+//! possible scale is accepted only if it makes the window repeatedly full when ACKs arrive. A
+//! sender that stops for other reasons stops within a segment of such an edge only by chance.
 
 use super::pending_acks::AckFields;
 
-/// Stops with a full window that are needed, and by how much they must outnumber the others.
+/// Required stops with a full window, and their required ratio to other stops.
 const MIN_FULL_STOPS: u32 = 8;
 const FULL_PER_OPEN: u32 = 4;
 /// The largest shift (RFC 7323 section 2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// What is known of the scale of windows offered to a sender.
+/// State of the inference for the windows offered to one sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct InferredScale {
-    /// Lowest shift that allows the bytes in flight.
+    /// Smallest shift that allows the bytes in flight.
     min_shift: u8,
-    /// Number and unscaled window of the newest ACK.
+    /// Acknowledgment number and unscaled window of the newest ACK.
     newest: Option<(u64, u16)>,
-    /// Stops with less room than a segment by that shift, other stops, and the position of the
+    /// Stops with less room than a segment under that shift, other stops, and the position of the
     /// last.
     full_stops: u32,
     open_stops: u32,
@@ -27,9 +27,9 @@ pub(in crate::tcp) struct InferredScale {
 }
 
 impl InferredScale {
-    /// Processes an ACK with a window of unknown scale. Its sender has sent up to `snd_max`, in
-    /// segments of `mss`, and has stopped for want of data or not (`app_limited`). Returns the
-    /// shift as soon as it can be assumed.
+    /// Processes an ACK with a window of unknown scale. Its sender has sent up to `snd_max` in
+    /// segments of `mss`; `app_limited`: it stopped because it had no data. Returns the shift as
+    /// soon as it can be assumed.
     pub fn infer(&mut self, fields: &AckFields, (snd_max, mss): (u64, u64), app_limited: bool) -> Option<u8> {
         if let Some((ack, raw)) = self.newest.filter(|&(ack, raw)| raw > 0 && ack < fields.ack) {
             let edge = |shift: u8| ack + (u64::from(raw) << shift);
@@ -38,7 +38,7 @@ impl InferredScale {
                     (self.min_shift..=MAX_SHIFT).find(|&shift| edge(shift) >= snd_max).unwrap_or(MAX_SHIFT);
                 (self.full_stops, self.open_stops) = (0, 0);
             }
-            // The first ACK after a send finds the sender stopped or still sending.
+            // The first ACK after a send shows whether the sender has stopped.
             if !app_limited && self.last_stop != snd_max {
                 self.last_stop = snd_max;
                 let is_full = edge(self.min_shift).saturating_sub(snd_max) < mss;
@@ -57,7 +57,7 @@ impl InferredScale {
         self.min_shift = shift;
     }
 
-    /// Rejects the assumed shift: bytes in flight exceed it, a larger one may allow them.
+    /// Rejects the assumed shift: bytes in flight exceed it, so only a larger one is possible.
     pub fn reject_assumed(&mut self) {
         *self = Self { min_shift: (self.min_shift + 1).min(MAX_SHIFT), ..Self::default() };
     }

@@ -1,4 +1,4 @@
-//! What ACKs do to the send window.
+//! Effects of ACKs on the send window.
 
 use super::SenderState;
 use super::pending_acks::AckFields;
@@ -6,13 +6,13 @@ use crate::units::Time;
 use crate::wire::Flags;
 
 impl SenderState {
-    /// Updates the send window. Returns whether the right edge moved up.
+    /// Updates the send window. Returns whether the right edge advanced.
     #[inline(always)]
     pub(super) fn update_snd_wnd(&mut self, fields: &AckFields, at: Time) -> bool {
         let Some(window) = fields.window() else {
             return self.update_unscaled_window(fields, at);
         };
-        // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
+        // RFC 9293 section 3.10.7.4: an older ACK must not update the window.
         if fields.ack < self.snd_una {
             return false;
         }
@@ -41,12 +41,12 @@ impl SenderState {
         opened
     }
 
-    /// Returns whether at most one byte was sent beyond the window, as a window probe is.
+    /// Returns whether at most one byte was sent beyond the window, as in a window probe.
     fn is_window_probe(&self) -> bool {
         self.window.right_edge.is_some_and(|edge| self.snd_max <= edge + 1)
     }
 
-    /// Takes this for the scale of windows, if it is one, and no SYN tells another.
+    /// Assumes this window scale shift, if it is valid and no SYN has one.
     pub(in crate::tcp) fn assume_shift(&mut self, shift: Option<u8>) {
         if let Some(shift) = shift.filter(|_| self.window.scale.is_none()) {
             (self.window.scale, self.facts.assumed_shift) = (Some(shift), Some(shift));
@@ -55,8 +55,7 @@ impl SenderState {
         }
     }
 
-    /// The scale that was taken for the true one does not allow what is in flight: it is not known
-    /// after all.
+    /// Bytes in flight exceed the assumed scale: the scale is unknown again.
     #[inline(never)]
     fn reject_assumed_shift(&mut self) {
         self.window.scale = None;
@@ -82,7 +81,7 @@ impl SenderState {
         true
     }
 
-    /// Adds the time since the last ACK if that offered less than half of the largest window.
+    /// Adds the time since the last ACK, if that offered less than half of the largest window.
     #[inline(never)]
     fn note_low_window(&mut self, window: u64, at: Time) {
         if let (Some(since), Some(transfer)) = (self.window.low_since, &mut self.transfer) {

@@ -1,4 +1,4 @@
-//! Copies that were lost too, recoveries, and packets that came twice.
+//! Lost retransmissions, recoveries, and duplicate packets.
 
 use super::*;
 use crate::tcp::facts::{LostRetransmits, Recoveries};
@@ -7,7 +7,7 @@ use crate::tcp::facts::{LostRetransmits, Recoveries};
 fn a_copy_that_had_to_be_sent_again_was_lost() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
-    // More SACKs, and the hole is still there a round trip later.
+    // More SACKs arrive, and the hole is still open a round trip later.
     script.line(305.2, B, [6001, 101], MSS);
     script.line(405.3, A, [101, 2001], 0).sack = &[(3001, 7001)];
     script.line(405.4, B, [2001, 101], MSS);
@@ -32,8 +32,8 @@ fn a_copy_that_arrived_was_not() {
     assert_eq!(bulk(&facts).recoveries.count, 1);
 }
 
-/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds
-/// after.
+/// A segment of the server, captured twice with the same IP ID, the second time `later`
+/// milliseconds after the first.
 fn twice(later: f64, reported: bool) -> Facts {
     let mut script = Script::asked();
     for ms in [200.0, 200.0 + later] {
@@ -65,7 +65,7 @@ fn one_that_came_twice_a_timer_apart_was_sent_twice() {
 fn parts_of_one_large_segment_are_each_sent_again_once() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
-    // Two segments of the wire in one of the capture (TSO), both lost.
+    // Two segments on the wire that were captured as one (TSO), both lost.
     script.line(200.1, B, [1001, 101], 2 * MSS);
     for n in 3..6 {
         script.line(200.2, B, [1 + n * MSS, 101], MSS);

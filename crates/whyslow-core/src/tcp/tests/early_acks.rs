@@ -1,8 +1,8 @@
-//! ACKs that stand in the file before their data.
+//! ACKs that precede their data in the file.
 
 use super::*;
 
-/// A download of flights of two segments, the capture next to the client, and the place of each
+/// A download in flights of two segments, captured next to the client; returns the index of each
 /// flight's ACK.
 fn download(flights: u32) -> (Script, Vec<usize>) {
     let mut script = Script::new();
@@ -21,7 +21,7 @@ fn download(flights: u32) -> (Script, Vec<usize>) {
     (script, acks)
 }
 
-/// Segments sent again, segments out of order, and bytes that the capture lacks.
+/// Retransmitted segments, reordered segments, and uncaptured bytes.
 fn defects(script: &Script) -> (u64, u64, u64) {
     let facts = script.run();
     let data = &facts.directions[1];
@@ -30,7 +30,7 @@ fn defects(script: &Script) -> (u64, u64, u64) {
 
 #[test]
 fn ack_before_its_data_waits_for_it() {
-    // Fewer and more than are held until the vantage is known.
+    // Fewer and more segments than are buffered until the vantage is known.
     for flights in [10, 100] {
         let (mut script, acks) = download(flights);
         for ack in acks {

@@ -1,9 +1,9 @@
-//! What is left of a connection that has ended.
+//! Memory of a connection that has ended.
 
 use super::*;
 
-/// 40 flights of 8 segments each, the third of every fifth flight retransmitted; then both sides
-/// close.
+/// 40 flights of 8 segments, in which the third segment of every fifth flight is retransmitted;
+/// then both sides close.
 fn closed() -> Script {
     let mut script = Script::asked();
     let mut ms = 200.0;
@@ -27,7 +27,7 @@ fn closed() -> Script {
     script
 }
 
-/// Room for segments in flight, of both sides.
+/// Capacity for segments in flight on both sides.
 fn room(connection: &Connection) -> [usize; 2] {
     let Stage::Tracking(settled) = &connection.stage else { panic!("it has more segments than are held") };
     [0, 1].map(|side| settled.senders[side].outstanding.capacity())
@@ -48,7 +48,7 @@ fn a_connection_that_has_ended_has_no_room_in_vain() {
 #[test]
 fn what_is_given_back_is_room_alone() {
     let mut script = closed();
-    // Copies that come late, and a FIN that was retransmitted.
+    // Late copies, and a retransmitted FIN.
     let (last, end) = (script.lines.last().unwrap().ms, 1 + 40 * 8 * MSS);
     script.line(last + 300.0, B, [end - MSS, 102], MSS);
     script.line(last + 400.0, A, [102, end + 1], 0);

@@ -1,4 +1,4 @@
-//! Short ways give what the general ways give.
+//! The fast paths give the same results as the general code.
 
 use super::*;
 

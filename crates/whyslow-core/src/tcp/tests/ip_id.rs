@@ -1,11 +1,11 @@
-//! What IP numbers and timestamps tell of silences.
+//! IP IDs and timestamps show the reason for silences.
 
 use super::*;
 use crate::tcp::facts::Gap;
 
-/// Next to the client: two flights of the server, the last segment of the second one short, then a
-/// silence of 400 ms and two more segments. Numbers go up by one, but for `lost` ones in the
-/// silence.
+/// Captured next to the client: two flights of the server, the last segment of the second one
+/// short, then a silence of 400 ms and two more segments. IP IDs increase by one, except for `lost`
+/// missing ones in the silence.
 fn pause(lost: u16, numbered: bool) -> Facts {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -61,8 +61,9 @@ fn a_silence_with_no_number_missing_is_the_programs() {
     }
 }
 
-/// Next to the client: the head of an answer, then a silence of 900 ms, and the rest of it. Numbers
-/// go up by one from the server's first ACK on, but for `lost` ones in the silence.
+/// Captured next to the client: the head of a response, then a silence of 900 ms, and the rest of
+/// it. IP IDs increase by one from the server's first ACK on, except for `lost` missing ones in the
+/// silence.
 fn silence_behind_the_head(lost: u16) -> Facts {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -91,7 +92,7 @@ fn numbers_that_count_later_did_so_before() {
 
 #[test]
 fn the_last_ack_starts_the_timer_anew() {
-    // The silence of 400 ms is a round trip and a timer of 300 ms.
+    // The silence of 400 ms is a round trip and a timeout of 300 ms.
     let releases: Vec<_> = bulk(&pause(1, true)).gaps.iter().map(|gap| gap.release).collect();
     assert_eq!(releases.last(), Some(&Release::Timer));
     assert!(!releases.contains(&Release::Nothing), "{releases:?}");
@@ -102,7 +103,7 @@ fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
     let mut script = Script::asked();
     for n in 0..10 {
         let ms = 200.0 + f64::from(n) * 30.0;
-        // Two and two: each pair has one time.
+        // Two pairs; the segments of each pair have the same timestamp.
         script.line(ms, B, [1 + n * MSS, 101], MSS).stamps = Some((200 + n / 2 * 60, 100));
     }
     let facts = script.run();
@@ -128,8 +129,9 @@ fn a_fin_sent_again_is_counted() {
     assert_eq!(direction.bytes, 1000);
 }
 
-/// The server acknowledges a request, and its answer comes 900 ms later, next to the client;
-/// `numbers`: the IP numbers of that ACK and of the segments of the answer, which go on by ones.
+/// The server acknowledges a request, and its response comes 900 ms later, captured next to the
+/// client; `numbers`: the IP IDs of that ACK and of the first segment of the response; later ones
+/// increase by one.
 fn late_answer(ack: Option<u16>, first: u16) -> Facts {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -158,9 +160,9 @@ fn numbers_that_are_missing_before_an_answer_were_its_first_copies() {
     assert_eq!(bulk(&late_answer(Some(700), 706)).start, Time::from_millis(1100));
 }
 
-/// Next to the server: all is acknowledged, and after a silence of 1.7 s the next bytes are sent.
-/// Numbers go up by one, but for `lost` ones in the silence, and two before that were of other
-/// connections.
+/// Captured next to the server: everything is acknowledged, and after a silence of 1.7 s the next
+/// bytes are sent. IP IDs increase by one, except for `lost` missing ones in the silence, and two
+/// earlier ones used by other connections.
 fn idle(lost: u16) -> Facts {
     let mut script = Script::asked();
     let mut id = 40_000;

@@ -12,7 +12,7 @@ fn note(connection: &mut Connection, error: &Icmp) -> bool {
     connection.on_icmp_error(error, B, Time::from_millis(300), Frame { file: None, number: 9 })
 }
 
-/// Side B sends so many segments, of which the first ones are acknowledged.
+/// Side B sends this number of segments, of which `acked` are acknowledged.
 fn sending(segments: u32, acked: u32) -> Connection {
     let mut script = Script::asked();
     for at in 0..segments {
@@ -26,7 +26,7 @@ fn sending(segments: u32, acked: u32) -> Connection {
 
 #[test]
 fn only_what_may_be_in_flight_is_told_of() {
-    // While the first segments are held, and later.
+    // While the first segments are buffered, and later.
     for (segments, acked) in [(10, 4), (400, 396)] {
         let isn = Script::new().isn[1];
         let first = 1 + acked * MSS;
@@ -34,7 +34,7 @@ fn only_what_may_be_in_flight_is_told_of() {
         for (seq, may_be) in [
             (first, true),
             (behind - MSS, true),
-            // A keep-alive's, and that of an empty ACK.
+            // A keep-alive, and an empty ACK.
             (first - 1, true),
             (behind, true),
             (first - MSS, false),
@@ -75,8 +75,8 @@ fn errors_that_say_the_same_are_one_and_there_are_few() {
     assert!(notices.list.iter().all(|notice| (notice.count, notice.size) == (3, Some(1400))));
 }
 
-/// Side B sends ten segments, of which nine are too long for the path: so its router says, and they
-/// come again in pieces of 800 B a millisecond later, or by the timer.
+/// Side B sends ten segments, of which nine are too long for the path. Its router reports that, and
+/// they are retransmitted in pieces of 800 B a millisecond later, or after a timeout.
 fn refused(after: f64) -> Script {
     let mut script = Script::asked();
     for at in 0..10 {
@@ -96,7 +96,8 @@ fn refused(after: f64) -> Script {
     script
 }
 
-/// With the error behind the flight, while the first segments are held or after they are settled.
+/// Adds the error after the flight, while the first segments are buffered or after tracking has
+/// started.
 fn facts_with_error(script: &Script, mtu: u32, settled: bool) -> Facts {
     let lines = Cell::new(0);
     let connection = script.play(false, |connection| {
@@ -121,12 +122,12 @@ fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
     assert!(before.losses.len() > 5 && before.retransmitted_bytes > 5_000, "without the error it looks like loss");
 
     for settled in [false, true] {
-        // 800 bytes and 40 of headers.
+        // 800 bytes, and 40 bytes of headers.
         let facts = facts_with_error(&script, 840, settled);
         let (direction, transfer) = (&facts.directions[1], &facts.directions[1].transfers[0]);
         assert_eq!((transfer.losses.len(), transfer.retransmitted_bytes, transfer.retransmitted.fast), (0, 0, 0));
         assert!(transfer.rounds.iter().all(|round| round.retransmitted == 0 && round.recovering == Nanos::ZERO));
-        // They are told all the same, and from then on a segment has 800 bytes.
+        // They still count as retransmissions, and from then on the MSS is 800 bytes.
         assert_eq!((direction.retransmitted.fast, direction.retransmissions.len()), (13, 13));
         assert_eq!((direction.retransmitted.timeout, direction.mss), (0, 800));
         assert_eq!(direction.unacknowledged, 0);
@@ -138,10 +139,10 @@ fn who_waits_for_a_timer_has_lost_something_and_who_sends_as_long_ones_again_too
     let facts = facts_with_error(&refused(400.0), 840, false);
     assert_eq!(facts.directions[1].retransmitted.timeout, 13);
     assert!(facts.directions[1].transfers[0].retransmitted_bytes > 0);
-    // Errors that tell less than any link carries are forged.
+    // Errors with an MTU below the minimum are forged.
     let facts = facts_with_error(&refused(1.0), 60, false);
     assert!(!facts.directions[1].transfers[0].losses.is_empty());
-    // The copies are longer than what passes.
+    // The retransmissions are longer than the reported MTU allows.
     let facts = facts_with_error(&refused(1.0), 640, false);
     assert!(!facts.directions[1].transfers[0].losses.is_empty());
 }

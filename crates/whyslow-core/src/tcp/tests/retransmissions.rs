@@ -1,4 +1,4 @@
-//! Why a segment was sent again, and what only looks like it.
+//! Why a segment was retransmitted, and which copies are not retransmissions.
 
 use super::*;
 
@@ -25,8 +25,8 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
 fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
-    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a
-    // round trip later, does.
+    // Sent after the lost segment, and lost as well: no SACK shows that, but the ACK of the
+    // retransmission does, a round trip later.
     script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
     script.line(405.1, A, [101, 6001], 0);
     script.line(405.2, B, [6001, 101], MSS);
@@ -88,7 +88,7 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
 #[test]
 fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_timer() {
     let mut script = Script::asked();
-    // One large segment, as offload makes them: ACKs for parts of it measure nothing.
+    // One large segment (offload): ACKs of parts of it are not RTT samples.
     script.line(100.0, B, [1, 101], 3 * MSS);
     script.line(200.0, A, [101, 2001], 0);
     script.line(500.0, B, [2001, 101], MSS);
@@ -125,8 +125,8 @@ fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
         script.line(200.0, B, [1 + n * MSS, 101], MSS).stamps = Some((200, 100));
     }
     script.line(300.0, A, [101, 1001], 0).stamps = Some((250, 200));
-    // Two more; the last is lost, and the ACK of the one before it is held back until the probe
-    // comes.
+    // Two more; the last is lost, and the ACK of the previous one is delayed until the probe
+    // arrives.
     for n in 2..4 {
         script.line(300.0, B, [1 + n * MSS, 101], MSS).stamps = Some((300, 250));
     }
@@ -174,7 +174,7 @@ fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
 
 #[test]
 fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
-    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it
+    // One ACK for the first two segments also SACKs the fourth: no hole below it was reported
     // before.
     let mut script = Script::asked();
     for n in 0..4 {
@@ -191,7 +191,7 @@ fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
 fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
     let mut script = third_lost();
     // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
-    // answer to it.
+    // retransmission that it triggered.
     script.line(2_500.0, A, [101, 2001], 0).sack = &[(3001, 6001)];
     script.line(2_500.1, B, [2001, 101], MSS);
     script.line(2_600.0, A, [101, 6001], 0);
@@ -219,7 +219,8 @@ fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     script.line(306.0, A, [101, 6001], 0);
-    // Needless already when it is sent: the D-SACK is about this one, and the first was needed.
+    // Already unnecessary when it is sent: the D-SACK reports this copy, and the first one was
+    // necessary.
     script.line(310.0, B, [2001, 101], MSS);
     script.line(410.0, A, [101, 6001], 0).sack = &[(2001, 3001)];
     let kinds = script.run().directions[1].retransmitted;
@@ -234,7 +235,7 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
         script.line(ms, B, [1 + n * MSS, 101], MSS).stamps = stamps(200.0);
     }
     script.line(200.5, A, [101, 1001], 0).sack = &[(2001, 5001)];
-    // Sent at 300 for the one of 200, and here before it.
+    // Sent at 300 in response to the ACK of 200, but captured before it.
     script.line(300.6, B, [1001, 101], MSS).stamps = stamps(300.0);
     script.line(300.7, A, [101, 5001], 0);
     script.line(320.0, B, [1001, 101], MSS).stamps = stamps(200.0);

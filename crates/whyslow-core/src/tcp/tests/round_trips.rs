@@ -1,9 +1,9 @@
-//! Which ACKs measure the path.
+//! Which ACKs are RTT samples.
 
 use super::*;
 
-/// A request at these times (milliseconds), each answered with one segment after a millisecond; no
-/// handshake was captured. Each answer is acknowledged by the next request.
+/// Requests at these times (milliseconds), each answered with one segment after a millisecond; no
+/// handshake was captured. The next request acknowledges each response.
 fn requests(times: &[f64]) -> Script {
     let mut script = Script::new();
     for (nth, &ms) in (0u32..).zip(times) {
@@ -18,7 +18,7 @@ fn ack_that_comes_with_a_later_request_is_no_round_trip() {
     let rtt = requests(&[0.0, 60_000.0, 88_000.0]).run().rtt;
     assert!(rtt.min.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
     assert!(rtt.p95.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
-    // The delay of an ACK cannot be separated from the path's.
+    // The delay of an ACK cannot be separated from the network's.
     assert!(requests(&[0.0, 300.0, 600.0]).run().rtt.p50.is_some_and(|rtt| rtt < Nanos::from_millis(400)));
 }
 

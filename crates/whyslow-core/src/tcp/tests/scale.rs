@@ -1,12 +1,12 @@
-//! Windows whose scale no SYN tells.
+//! Windows without a captured window scale option.
 
 use super::*;
 
-/// A download of flights of so many segments, captured next to the server from the middle on. Each
-/// ACK offers `window`, as it is in the header.
+/// A download in flights of `flight` segments, captured next to the server without the handshake.
+/// Each ACK offers `window`, as a header field.
 fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
     let mut script = Script::new();
-    // Side A speaks first.
+    // Side A sends first.
     script.line(0.0, A, [1, 1], 0).window = window(0);
     for n in 0..flights {
         let (ms, seq) = (100.0 * f64::from(n), 1 + flight * MSS * n);
@@ -23,7 +23,7 @@ fn what_is_in_flight_bounds_the_scale_and_full_windows_prove_it() {
     for (shift, raw) in [(0u8, 10_000u16), (2, 2_500), (4, 625)] {
         let facts = download(10, 20, |_| raw).run();
         assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (Some(shift), Some(10_000)));
-        // From the first one on, though it was known only later.
+        // From the first one on, although the scale was known only later.
         assert!(bulk(&facts).rounds[1..].iter().all(|round| round.window == Some(10_000)), "{shift}");
         assert!(bulk(&facts).gaps[1..].iter().all(|gap| gap.release == Release::WindowAck));
     }
@@ -31,7 +31,7 @@ fn what_is_in_flight_bounds_the_scale_and_full_windows_prove_it() {
 
 #[test]
 fn what_stops_elsewhere_proves_nothing() {
-    // Room for a segment or more, by the least shift that allows what is in flight.
+    // Room for a segment or more, under the smallest shift that allows the bytes in flight.
     for raw in [11_500, 6_000, 3_000, 900, 60_000] {
         let facts = download(10, 20, |_| raw).run();
         assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (None, None), "{raw}");
@@ -63,7 +63,7 @@ fn a_window_of_zero_is_closed_at_any_scale() {
     script.line(ms, B, [seq, 1], MSS);
     script.line(ms + 100.0, A, [1, seq + MSS], 0).window = 0;
     for (n, wait) in [300.0, 700.0, 1500.0].into_iter().enumerate() {
-        // As Linux probes: one number that was acknowledged already.
+        // Like Linux's probes: one sequence number that was already acknowledged.
         script.line(ms + 100.0 + wait, B, [seq + MSS - 1, 1], 0);
         script.line(ms + 200.0 + wait, A, [1, seq + MSS], 0).window = if n == 2 { 900 } else { 0 };
     }
@@ -82,8 +82,8 @@ fn a_window_of_zero_is_closed_at_any_scale() {
 
 #[test]
 fn probes_measure_no_round_trip() {
-    // The capture begins while the window is closed: of the sender there are its probes alone, each
-    // with a newer timestamp echoed 100 ms later, and an echo of that in the next probe.
+    // The capture begins while the window is closed: the sender sends only probes, each with a
+    // newer timestamp. That is echoed 100 ms later, and the next probe acknowledges the echo.
     let mut script = Script::new();
     script.line(0.0, A, [1, 1], 0).window = 0;
     let mut ms = 0.0;

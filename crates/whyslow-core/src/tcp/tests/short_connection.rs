@@ -1,4 +1,4 @@
-//! A glance at a connection must find no less than following its segments does.
+//! The bounds of a short connection must not be lower than the result of tracking its segments.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,12 +7,12 @@ fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-/// The instant so many milliseconds after that from which times are counted.
+/// The time `milliseconds` after the base time.
 fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
 }
 
-/// Next to side B: an answer of three segments, 20 ms after the request.
+/// Captured next to side B: a response of three segments, 20 ms after the request.
 fn answered() -> Script {
     let mut script = Script::asked();
     for n in 0..3 {
@@ -26,8 +26,8 @@ fn of_a_request_and_its_answer_all_is_known() {
     let mut script = answered();
     script.line(225.0, A, [101, 3001], 0);
     let brief = script.connection().short_connection_bounds(at_ms(0), &[end(A), end(B)]).unwrap();
-    // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request
-    // with the answer.
+    // The round trip is 100 ms; the ACK came 103 ms after the last segment, and the ACK of the
+    // request came with the response.
     let expected = ShortConnectionBounds {
         max_sending: ms(2),
         pauses: 0,
@@ -93,7 +93,7 @@ fn of_one_direction_alone_it_is_said() {
     assert!(asked.may_be_awaited && !asked.one_direction, "a SYN without an answer is no such case");
 }
 
-/// Who sends how much after what time, and whether it acknowledges all that was captured before.
+/// Sender, payload length, delay, and whether it acknowledges everything captured before.
 fn steps() -> impl Strategy<Value = Vec<(Side, u32, u32, bool)>> {
     let after = prop_oneof![4 => Just(0u32), 3 => 0u32..3, 2 => 0u32..60, 1 => 0u32..600];
     let len = prop_oneof![4 => Just(0u32), 2 => Just(MSS), 2 => 1u32..200, 1 => 200u32..40_000];

@@ -1,12 +1,13 @@
-//! Wrong checksums and numbers from nowhere: what follows shows what they were.
+//! Wrong checksums and implausible sequence numbers: later segments show whether the packet
+//! arrived.
 
 use super::*;
 
-/// Off by so much.
+/// Its sum is off by this.
 const WRONG: Checksum = Checksum::Bad(7);
 
-/// A download of flights of two segments, the capture next to the server, all sums right that were
-/// looked at.
+/// A download in flights of two segments, captured next to the server; all verified checksums are
+/// correct.
 fn download(flights: u32) -> Script {
     let mut script = Script::asked();
     for flight in 0..flights {
@@ -21,12 +22,12 @@ fn download(flights: u32) -> Script {
     script
 }
 
-/// What was understood, what is counted of checksums aside.
+/// The facts, without the counters of checksums.
 fn understood(script: &Script) -> String {
     format!("{:?}", Facts { capture_defects: CaptureDefects::default(), ..script.run() })
 }
 
-/// Where the line is: the ACK of that flight.
+/// Index of the line with the ACK of that flight.
 fn ack_of(flight: usize) -> usize {
     4 + 3 * flight + 2
 }
@@ -58,7 +59,7 @@ fn of_one_side_they_say_nothing_either() {
 
 #[test]
 fn what_was_answered_came() {
-    // The server goes on at once.
+    // The server continues immediately.
     for flight in [10, 50] {
         let mut script = download(60);
         script.lines[ack_of(flight)].sum = WRONG;
@@ -67,7 +68,8 @@ fn what_was_answered_came() {
     }
 }
 
-/// The server repeats a flight after 300 ms, and goes on when it is acknowledged; was it, before?
+/// The server repeats a flight after 300 ms, and continues when it is acknowledged. Had it been
+/// acknowledged before?
 fn repeated(flight: usize, sum: Checksum) -> Facts {
     let mut script = download(60);
     let at = ack_of(flight);
@@ -130,7 +132,7 @@ fn damaged_numbers_open_no_holes() {
     for flight in [10, 50] {
         let at = ack_of(flight);
         for bit in [20, 24, 26, 29] {
-            // A data segment whose sum nobody looks at.
+            // A data segment whose checksum is not verified.
             let mut jump = download(60);
             jump.lines[at - 1].seq ^= 1 << bit;
             let facts = jump.run();
@@ -143,7 +145,7 @@ fn damaged_numbers_open_no_holes() {
             let facts = acked.run();
             assert_eq!((facts.directions[1].bytes, facts.capture_defects.unseen_bytes), (120_000, 0), "bit {bit}");
         }
-        // With a wrong sum, any that cannot be.
+        // With a wrong checksum, each of these impossible numbers.
         for (seq, ack) in [(64, 0), (0, 1 << 14), (1 << 17, 0), (0, 1 << 30)] {
             let mut wrong = download(60);
             let line = &mut wrong.lines[at];

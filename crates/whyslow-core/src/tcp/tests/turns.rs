@@ -1,31 +1,31 @@
-//! What begins another transfer, and what is more of the same.
+//! What begins another transfer, and what continues one.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Side B sends what side A lets it.
+/// Side B sends when side A allows it.
 struct Talk {
     script: Script,
     ms: f64,
-    /// The next byte of each side.
+    /// Next relative sequence number of each side.
     next: [u32; 2],
 }
 
 impl Talk {
-    /// Behind the handshake, next to side B, with a round trip of 100 ms.
+    /// After the handshake, captured next to side B, with a round trip of 100 ms.
     fn new() -> Self {
         Self { script: Script::opened(), ms: 100.0, next: [1, 1] }
     }
 
-    /// Side A sends a message, so long after what was before it.
+    /// Side A sends a message, `after` milliseconds after the previous event.
     fn fields(&mut self, len: u32, after: f64) {
         self.ms += after;
         self.script.line(self.ms, A, [self.next[0], self.next[1]], len);
         self.next[0] += len;
     }
 
-    /// Side B sends a flight at once, and all of it is acknowledged a round trip later, in every
-    /// second segment's ACK.
+    /// Side B sends a flight immediately. All of it is acknowledged a round trip later, with an ACK
+    /// for every second segment.
     fn sends(&mut self, bytes: u32) {
         let mut left = bytes;
         while left > 0 {
@@ -50,7 +50,7 @@ impl Talk {
     }
 }
 
-/// An HTTP/2 PING, and an increment of a window.
+/// An HTTP/2 PING, and a WINDOW_UPDATE.
 const PING: &[u8] = &[0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
 const WINDOW_UPDATE: &[u8] = &[0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 64, 0];
 
@@ -72,7 +72,7 @@ fn credit_of_http2_is_no_request_however_late_the_rest_comes() {
         talk.sends(12_000);
         talk.is_acknowledged();
         talk.frames(A, WINDOW_UPDATE, 0.1);
-        // It follows what its own side sent last.
+        // It follows the last segment of its own side.
         talk.frames(A, PING, 20.0);
         talk.ms += 300.0;
     }
@@ -105,7 +105,7 @@ fn ping_that_crosses_a_message_is_neither_its_answer_nor_waited_for() {
         talk.fields(300, 0.0);
         talk.sends(2_000);
         talk.is_acknowledged();
-        // The next request is on its way.
+        // The next request is in flight.
         let read = talk.next;
         talk.script.line(talk.ms, B, [read[1], read[0]], PING.len() as u32).payload = PING;
         talk.next[1] += PING.len() as u32;
@@ -124,7 +124,8 @@ fn ping_that_crosses_a_message_is_neither_its_answer_nor_waited_for() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever its size: it comes when its program likes, and not when bytes were read.
+    /// A request may have any size: it comes at the time chosen by its application, and not when
+    /// bytes were read.
     #[test]
     fn a_request_after_all_was_acknowledged_begins_another_transfer(
         requests in prop::collection::vec((1..2_000u32, 1..60_000u32, 101.0..9_000.0f64), 2..12),
@@ -140,7 +141,7 @@ proptest! {
         prop_assert_eq!(talk.sizes(), answers);
     }
 
-    /// However soon: a message like the one before it asks for the same again.
+    /// A request may come soon: a message like the previous one is another such request.
     #[test]
     fn one_request_after_the_other_is_no_credit(bytes in 1..2_000u32, answer in 1..60_000u32, number in 2..12usize) {
         let mut talk = Talk::new();
@@ -151,7 +152,7 @@ proptest! {
         prop_assert_eq!(talk.sizes(), vec![u64::from(answer); number]);
     }
 
-    /// Answers that are not alike are none that a quota made.
+    /// Responses of different sizes do not come from a quota.
     #[test]
     fn small_requests_of_different_answers_are_no_credit(first in 12_000..90_000u32, number in 2..12usize) {
         let mut talk = Talk::new();
@@ -175,14 +176,14 @@ proptest! {
             if n > 0 {
                 talk.fields(message, reads);
             }
-            // What frames add differs by less than a hundredth.
+            // Framing changes the sizes by less than one percent.
             talk.sends(quota + n % 3 * (quota / 400));
         }
         talk.fields(message, reads);
         talk.sends(rest);
         talk.is_acknowledged();
         let whole = u64::from(talk.next[1]) - 1;
-        // It had credit left and stopped: what lets it go on asks for more.
+        // It stopped although it had credit left; so the message that resumes it is a request.
         let mut expected = vec![whole];
         if again {
             talk.fields(message, reads);
@@ -214,7 +215,7 @@ proptest! {
             talk.next[1] += MSS;
             talk.ms += 5.0;
             if n == due && let Some((apart, len)) = credits.next() {
-                // All but the newest segment is acknowledged by it.
+                // It acknowledges everything except the newest segment.
                 acked = talk.next[1] - MSS;
                 talk.script.line(talk.ms, A, [talk.next[0], acked], len);
                 talk.next[0] += len;
@@ -228,7 +229,7 @@ proptest! {
         prop_assert_eq!(talk.sizes(), vec![u64::from(segments * MSS)]);
     }
 
-    /// Nobody asks, and nothing is outstanding.
+    /// There is no request, and nothing is outstanding.
     #[test]
     fn pushes_are_transfers_of_their_own(pushes in prop::collection::vec((1..60_000u32, 1_210.0..60_000.0f64), 2..12)) {
         let mut talk = Talk::new();
@@ -277,7 +278,7 @@ fn more_than_an_initial_window_after_a_silence_is_the_rest_of_a_response() {
     let facts = talk.facts();
     let transfer = &facts.directions[1].transfers[0];
     assert!(transfer.answered.is_some());
-    // A response that stalls for 3 and for 9 s, from its last segments on.
+    // A response that stalls for 3 s and for 9 s, measured from its last segments.
     let stalled = transfer.inferred_stalls.as_secs_f64();
     assert!((11.9..12.5).contains(&stalled), "{stalled}");
     assert_eq!(transfer.gaps.iter().filter(|gap| gap.end - gap.start > Nanos::from_millis(2_900)).count(), 2);

@@ -1,5 +1,5 @@
-//! Against real captures, whose facts are tshark's. They are not part of the project: without them
-//! nothing is tested.
+//! Compares with tshark's facts about real captures. They are not part of the project; without them
+//! these tests do nothing.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// Address and port of sender and receiver.
 type Flow = (Vec<u8>, u16, Vec<u8>, u16);
 
-/// What each direction showed in the first `snap` bytes of each packet. Reads no more of pcap
-/// (little-endian, microseconds), Ethernet and IP than these files need.
+/// The content of each direction in the first `snap` bytes of each packet. Supports only the forms
+/// of pcap (little-endian, microseconds), Ethernet and IP in these files.
 fn read(name: &str, snap: usize) -> Option<BTreeMap<Flow, Content>> {
     let file = std::fs::read(whyslow_testing::capture(name)?).unwrap();
     assert_eq!(file[..4], [0xd4, 0xc3, 0xb2, 0xa1]);
@@ -57,7 +57,7 @@ fn direction(streams: &BTreeMap<Flow, Content>, from: u16, to: u16) -> &Content 
 
 #[test]
 fn small_records() {
-    // All of each packet, and what a snapshot length of 96 leaves of it.
+    // Complete packets, and packets truncated to a snapshot length of 96.
     for snap in [usize::MAX, 96] {
         let Some(streams) = read("pku.cap", snap) else { return };
         let (client, server) = (direction(&streams, 60382, 443), direction(&streams, 443, 60382));
@@ -100,7 +100,7 @@ fn http_under_a_short_snapshot() {
             assert_eq!(client.heads, [(1, "GET /0000000000000000.data".into())], "{name}/{side}");
             assert_eq!(client.server_name, None, "the Host field is cut");
             assert_eq!(direction(&streams, 8000, port).heads, [(1, "200 OK".into())], "{name}/{side}");
-            // Nothing is made of the ssh connections that were under way.
+            // The ssh connections that began before the capture are not recognised.
             assert!(
                 streams
                     .iter()

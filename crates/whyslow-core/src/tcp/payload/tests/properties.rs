@@ -2,7 +2,7 @@ use super::super::protocol::is_name;
 use super::*;
 use proptest::prelude::*;
 
-/// Bytes that look like something, and bytes that do not.
+/// Bytes of known protocols, and other bytes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let token = prop_oneof![
         Just(b"GET /".to_vec()),
@@ -54,8 +54,8 @@ fn http_messages() -> impl Strategy<Value = Vec<(Vec<u8>, bool)>> {
     })
 }
 
-/// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent
-/// twice.
+/// Feeds parts of a stream with a turn between them, each in segments of these `sizes`, some of
+/// them twice.
 fn segmented(parts: &[Vec<u8>], sizes: &[usize], again: usize) -> Content {
     let mut stream = Stream::default();
     let mut sizes = sizes.iter().cycle();
@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn any_split_of_tls_gives_the_same(stream in tls_stream(), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
                                        sizes in sizes(), again in 0usize..4) {
-        // Turns fall anywhere behind the first record's header and message type.
+        // Turns may be anywhere after the first record's header and message type.
         let mut turns: Vec<_> = turns.iter().map(|turn| 7 + turn.index(stream.len() - 7)).collect();
         turns.sort_unstable();
         let mut parts = Vec::new();
@@ -121,7 +121,7 @@ proptest! {
     fn anything_goes(steps in prop::collection::vec((0u64..5000, 0u64..3000, bytes(), any::<bool>()), 0..60), base in prop_oneof![Just(0), Just(u64::MAX - 6000), any::<u64>()]) {
         let mut stream = Stream::default();
         for (start, hidden, bytes, turn) in &steps {
-            // Half of the segments follow the one before, the others lie anywhere.
+            // Half of the segments follow the previous one, the others are anywhere.
             let start = if start % 2 == 0 { stream.next() } else { base.saturating_add(*start) };
             let hidden = if hidden % 3 == 0 { *hidden } else { 0 };
             let before = stream.next();

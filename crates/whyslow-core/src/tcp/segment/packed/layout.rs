@@ -1,34 +1,33 @@
-//! How a packed segment is written: a head of four bytes, the numbers, and what stands there as it
-//! is.
+//! Format of a packed segment: a head of four bytes, the numbers, and the unpacked fields.
 
-// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::bits`; one for
-// each field that stands there as it is because it is not as expected; and two for each number,
-// which tell how many bytes it takes.
+// The head of a segment has four bytes: nine bits of flags; five as in `Seg::bits`; one bit for
+// each field that is stored unpacked because it has an unexpected value; and two bits for the
+// length of each number.
 pub(super) const FLAGS: u32 = 0x1ff;
 pub(super) const HAS: u32 = 0b1_1111;
 pub(super) const HAS_AT: u32 = 9;
 pub(super) const OTHER_WINDOW: u32 = 1 << 14;
 pub(super) const OTHER_ID: u32 = 1 << 15;
-/// Time to live, ECN bits, or what the payload shows.
+/// Time to live, ECN bits, or role of the payload.
 pub(super) const OTHER_TTL: u32 = 1 << 16;
 pub(super) const SACKS: u32 = 1 << 17;
 pub(super) const RARE: u32 = OTHER_WINDOW | OTHER_ID | OTHER_TTL | SACKS;
 pub(super) const NUMBERS_AT: u32 = 18;
 pub(super) const HEAD: usize = 4;
 
-/// How many bytes a number may take.
+/// The possible lengths of a number.
 pub(super) struct Sizes {
-    /// Where the two bits stand that tell.
+    /// Position of its two length bits in the head.
     at: u32,
-    /// What they mean.
+    /// The lengths that these bits encode, bytes.
     bytes: [u8; 4],
-    /// The largest number that so many hold.
+    /// The largest number for each length.
     most: [u64; 4],
-    /// What writing it does to [`PackedWriter::so_far`], by its [magnitude](Self::magnitude).
+    /// Increment of [`PackedWriter::so_far`] for a number, by its [magnitude](Self::magnitude).
     step: [u64; 64],
 }
 
-/// The numbers of a segment, in the order in which they stand there.
+/// The numbers of a segment, in the order in which they are stored.
 pub(super) struct Layout {
     pub time: Sizes,
     pub place: Sizes,
@@ -39,7 +38,7 @@ pub(super) struct Layout {
     pub len: Sizes,
 }
 
-/// All in one place, so that one register leads to all of them.
+/// In one static, so that one register can address all of them.
 pub(super) static NUMBER: Layout = Layout {
     time: Sizes::of(NUMBERS_AT, [2, 3, 4, 8]),
     place: Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]),
@@ -62,7 +61,7 @@ impl Sizes {
         }
         let mut magnitude = 0;
         while magnitude < 64 {
-            // Numbers that may take no bytes at all are of 32 bits.
+            // Numbers that may have no bytes have 32 bits.
             let bits = if bytes[0] == 0 { magnitude } else { magnitude + 1 };
             let mut choice = 0;
             while choice < 3 && bits > 8 * bytes[choice] as usize {
@@ -74,36 +73,36 @@ impl Sizes {
         Self { at, bytes, most, step }
     }
 
-    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so
-    /// that there is place for none.
+    /// Position of the highest set bit of a number; plus one for numbers that may have no bytes, to
+    /// have a value for 0.
     #[inline(always)]
     pub fn magnitude(&self, number: u64) -> usize {
         let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
         (filled.leading_zeros() ^ 63) as usize
     }
 
-    /// The bits that tell how many bytes it takes.
+    /// The bits of its length in the head.
     pub const fn mask(&self) -> u32 {
         3 << self.at
     }
 }
 
-/// The head and all numbers, at most.
+/// Largest size of the head and all numbers.
 pub(super) const MAX_NUMBERS_LEN: usize = HEAD + 36;
 
-/// Room for what any segment takes: 7 bytes as they are and SACK blocks of 33 beside the numbers.
+/// Largest size of a segment: the numbers, 7 unpacked bytes, and 33 bytes of SACK blocks.
 pub(super) const MAX_SEGMENT_LEN: usize = MAX_NUMBERS_LEN + 40;
 
-/// The numbers of a segment, as they are read one after the other.
+/// Reads the numbers of a segment in order.
 pub(super) struct NumberReader<'a> {
     pub head: u32,
     pub bytes: &'a [u8; MAX_NUMBERS_LEN],
-    /// Behind what was read.
+    /// Offset after the last number.
     pub at: usize,
 }
 
 impl NumberReader<'_> {
-    /// One of the first two, which are the large ones.
+    /// Reads one of the first two numbers, which are the large ones.
     #[inline(always)]
     pub fn large(&mut self, sizes: &Sizes) -> u64 {
         let choice = (self.head >> sizes.at & 3) as usize;
@@ -124,7 +123,7 @@ impl NumberReader<'_> {
     }
 }
 
-/// Bytes as they are; zeros behind the end, which nothing that was written reaches.
+/// Reads unpacked bytes; zeros beyond the end, which valid data does not reach.
 #[inline(always)]
 pub(super) fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
     let from = *at;
@@ -132,11 +131,11 @@ pub(super) fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
     bytes.get(from..*at).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
 
-/// A segment as it is written.
+/// Writes a packed segment.
 pub(super) struct PackedWriter {
     pub bytes: [u8; MAX_SEGMENT_LEN],
-    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT)
-    /// on: one addition does for both what a number changes.
+    /// The number of written bytes in the lowest byte, and the head from bit
+    /// [`HEAD_AT`](Self::HEAD_AT) on: one addition updates both for a number.
     so_far: u64,
 }
 
@@ -161,7 +160,7 @@ impl PackedWriter {
         self.so_far |= u64::from(bits) << Self::HEAD_AT;
     }
 
-    /// Writes the head, in its place before all else.
+    /// Writes the head before the rest.
     #[inline(always)]
     pub fn finish(&mut self) {
         if let Some(room) = self.bytes.first_chunk_mut() {
@@ -169,7 +168,7 @@ impl PackedWriter {
         }
     }
 
-    /// All of it.
+    /// The packed segment.
     pub fn written(&self) -> &[u8] {
         self.bytes.get(..self.len()).unwrap_or_default()
     }
@@ -185,7 +184,7 @@ impl PackedWriter {
 
     #[inline(always)]
     pub fn number(&mut self, sizes: &Sizes, number: u64) {
-        // Less than 40 where a number is written.
+        // At most 39 when a number is written.
         let len = self.so_far as usize & 0x3f;
         if let Some(room) = self.bytes[len..].first_chunk_mut() {
             *room = number.to_le_bytes();
@@ -194,7 +193,7 @@ impl PackedWriter {
     }
 }
 
-/// With the sign in the lowest bit, so that small numbers of either sign are short.
+/// Moves the sign to the lowest bit, so that small numbers of either sign are short.
 #[inline(always)]
 pub(super) fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63) as u64
@@ -205,7 +204,7 @@ pub(super) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// The same of 32 bits.
+/// The same for 32 bits.
 #[inline(always)]
 pub(super) fn zigzag_small(number: i32) -> u64 {
     ((number << 1 ^ number >> 31) as u32).into()

@@ -12,7 +12,7 @@ fn sacks() -> impl Strategy<Value = SackBlocks> {
     })
 }
 
-/// Anything at all, small differences more often than not.
+/// Any value, often a small difference.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![3 => 0u64..5, 2 => 0u64..70_000, 1 => any::<u64>()]
 }

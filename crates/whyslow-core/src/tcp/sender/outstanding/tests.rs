@@ -1,4 +1,4 @@
-//! What is outstanding against a plain list, and the steps that hostile sequences take.
+//! Compares outstanding segments with a plain list, and counts the steps for hostile sequences.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -19,14 +19,14 @@ fn hole(start: u64, end: u64) -> SequenceHole {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// `len` bytes of new data, `skip` bytes after the last.
+    /// `len` bytes of new data, `skip` bytes after the last byte.
     Send {
         skip: u64,
         len: u32,
     },
-    /// A part of the first hole is filled: its place and length within the hole.
+    /// Fills a part of the first hole: offset and length within the hole.
     Fill(prop::sample::Index, prop::sample::Index),
-    /// Bytes are sent again.
+    /// Retransmits bytes.
     Repeat(prop::sample::Index, u64),
     Ack(prop::sample::Index),
 }
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Steps for a hole of `bytes` that is filled byte by byte, from its upper end or its lower.
+/// Steps for a hole of `bytes` that is filled byte by byte, from its upper or its lower end.
 fn steps_to_fill(bytes: u64, falling: bool) -> u64 {
     steps::steps_during(|| {
         let mut out = Outstanding::default();
@@ -154,7 +154,7 @@ fn segments_and_holes_beyond_the_limits_are_counted() {
         out.push_hole(hole(2 * i + 1, 2 * i + 2));
     }
     assert_eq!((out.holes().count(), out.forgotten()), (MAX_HOLES, 10));
-    // Both rests of a hole that is filled in its middle have a place, but no more.
+    // Only one of the two remaining parts of a hole that is filled in its middle fits.
     let mut out = Outstanding::default();
     out.push_hole(hole(1, 1_000_001));
     for i in 0..MAX_HOLES as u64 + 10 {

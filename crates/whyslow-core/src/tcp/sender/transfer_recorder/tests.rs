@@ -4,7 +4,7 @@ use super::*;
 use crate::tcp::sender::rtt::Quantiles;
 use proptest::prelude::*;
 
-/// What may happen to a transfer, after so many microseconds.
+/// Events of a transfer; each comes some microseconds after the previous one.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Sent(u64),
@@ -33,7 +33,7 @@ fn events() -> impl Strategy<Value = Vec<(i64, Event)>> {
     prop::collection::vec((prop_oneof![Just(0), 0..900i64], event), 1..200)
 }
 
-/// Rates as they are found when the bytes of each bin are counted one by one.
+/// Rates from counting the bytes of each bin individually.
 #[derive(Default)]
 struct Counted {
     since: Option<Time>,
@@ -55,7 +55,7 @@ impl Counted {
     }
 }
 
-/// A recorder, and what counting with every segment finds of the same events.
+/// A recorder, and the result of counting every segment of the same events.
 struct Recording {
     recorder: TransferRecorder,
     now: Time,
@@ -155,7 +155,7 @@ impl Recording {
 }
 
 proptest! {
-    /// What is reckoned when a round or a bin ends is what counting with every segment gives.
+    /// Updating only at the end of a round or bin gives the same result as counting every segment.
     #[test]
     fn nothing_is_lost_by_reckoning_later(events in events(), late in 0..2_000i64) {
         let mut recording = Recording::new(late);
@@ -175,11 +175,11 @@ proptest! {
     }
 }
 
-/// A recorder that goes on after a cut, the last segment before it, and the pause there.
+/// A recorder that continues after a boundary, the last segment before it, and the pause there.
 type Cut = (TransferRecorder, Option<(Time, FrameRef)>, Option<Gap>);
 
 proptest! {
-    /// A boundary that is taken back leaves no trace but in the rates of the bins around it.
+    /// A removed boundary changes nothing except the rates of the bins around it.
     #[test]
     fn what_was_cut_is_joined_again(flights in prop::collection::vec((1..40u64, 0..3_000i64), 2..12), cut in 1..11usize) {
         let floor = Nanos::from_millis(1);
@@ -242,7 +242,7 @@ proptest! {
 fn the_curve_of_delivered_bytes_stays_true_and_small() {
     let mut recorder = TransferRecorder::new(1, Time::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
     for n in 0..100_000 {
-        // One byte a microsecond.
+        // One byte per microsecond.
         let outcome = AckOutcome { delivered: 1_000, ..AckOutcome::default() };
         recorder.on_ack(Time::from_micros(1_000 * n), 1, outcome);
     }

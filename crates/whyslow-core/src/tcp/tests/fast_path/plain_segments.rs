@@ -1,22 +1,22 @@
-//! The way of plain segments, and what it leaves out, held to the general way.
+//! Compares the fast path for plain segments, and its conditions, with the general code.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What a side does next.
+/// The next action of a side.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// It sends so much, with a number so much farther.
+    /// Sends this number of bytes, after a gap of this size.
     Send(u32, u16),
-    /// The newest packet but so many is captured once more.
+    /// Captures a recent packet again; holds its distance from the newest one.
     Again(usize),
-    /// It sends again what began so far back.
+    /// Retransmits from this many bytes before the end.
     Resend(u32),
-    /// A segment with these flags, of so many bytes, and with this number.
+    /// A segment with these flags, this number of bytes, and this sequence number.
     Odd(Flags, u32, u16),
-    /// Out of place.
+    /// A number outside of the connection.
     Stray,
-    /// The clock stands for so long.
+    /// The clock does not advance for this time.
     Pause(u16),
 }
 
@@ -41,14 +41,14 @@ fn step() -> impl Strategy<Value = (Side, Step)> {
     (prop_oneof![3 => Just(B), 1 => Just(A)], step)
 }
 
-/// A connection that lives so, and how many of its packets were captured twice.
+/// A connection with these steps, and the number of duplicated packets.
 fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) -> (Script, u64) {
     let mut script = if opened { Script::opened() } else { Script::new() };
     if !opened {
         script.line(0.0, A, [1, 1], 0);
     }
     let (mut ms, mut ends, mut ids) = (200.0, [1u32; 2], [first_id; 2]);
-    // The newest packets of each side, by their lines; numbered from where the numbers begin.
+    // The newest packets of each side; sequence numbers are relative.
     let mut newest: [Vec<Line>; 2] = Default::default();
     let mut twice = 0;
     for &(from, step) in steps {
@@ -88,7 +88,7 @@ fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) ->
             }
         }
         script.lines.push(line);
-        // Without its flag the number of an ACK says nothing.
+        // Without its flag an ACK number is meaningless.
         let ack = |line: &Line| line.flags.has(Flags::ACK).then_some(line.ack);
         let identity = |line: &Line| (line.ip_id, line.seq, ack(line), line.flags, line.len, line.stamps);
         let soon = |other: &Line| {

@@ -1,21 +1,21 @@
-//! ACKs that wait are kept by what they have in common: held to keeping each by itself.
+//! Compares the compact storage of pending ACKs with storing each one individually.
 
 use super::*;
 use crate::tcp::sender::{PathEstimate, SenderState};
 use proptest::prelude::*;
 
-/// A segment after the one before it.
+/// A segment that follows the previous one.
 #[derive(Clone, Copy, Debug)]
 struct Next {
     from: Side,
-    /// Microseconds later.
+    /// Microseconds after the previous one.
     later: i64,
     payload: bool,
-    /// From where the side's data ends.
+    /// Distance from the end of the side's data.
     skip: i32,
-    /// It acknowledges so many segments of the other side more, or fewer.
+    /// Number of additional segments of the other side that it acknowledges; may be negative.
     acks: i32,
-    /// What changes the window.
+    /// Change of the window.
     window: u16,
     flags: u16,
     ticks: u32,
@@ -55,15 +55,15 @@ fn next() -> impl Strategy<Value = Next> {
         })
 }
 
-/// A segment of these sequence and acknowledgement numbers, flags and window.
+/// A segment with these sequence and acknowledgment numbers, flags and window.
 fn seg(from: Side, [seq, ack]: [u32; 2], len: u32, (flags, window): (u16, u16), stamps: Option<(u32, u32)>) -> Seg {
     let mut seg = Seg::example(from, SeqNumber(seq), SeqNumber(ack), len, stamps);
     (seg.flags, seg.window) = (Flags(flags), window);
     seg
 }
 
-/// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the
-/// one before.
+/// The state of both directions after these segments, as text. `apart`: does not recognise repeated
+/// ACKs.
 fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
     let toward = ways.map(|micros| Some(Nanos::from_micros(micros)));
     let paths = toward.map(|way| PathEstimate::new(way, toward[0].zip(toward[1]).map(|(a, b)| a + b)));
@@ -136,7 +136,7 @@ proptest! {
 
 #[test]
 fn what_repeats_is_kept_once() {
-    // Far away from side B, whose data nobody has seen yet but for its first byte.
+    // Far from side B, of whose data only the first byte was captured so far.
     let (far, mut direction) = (PathEstimate::new(Some(Nanos::from_millis(50)), None), SenderState::default());
     let seg = |from, numbers, stamps, micros| {
         let mut seg = seg(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps));
@@ -147,7 +147,7 @@ fn what_repeats_is_kept_once() {
         direction.on_ack(&seg(A, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);
     }
     assert_eq!((direction.pending_acks.len(), direction.pending_acks.distinct_len()), (10, 1));
-    // It sends what it could send after the first four, and a little later.
+    // It sends the data allowed by the first four, and then a bit more.
     direction.on_segment(&seg(B, [77, 4_000], (9, 4), 49_900 + 4), &far);
     assert_eq!((direction.pending_acks.len(), direction.pending_acks.distinct_len()), (6, 1));
     assert_eq!(direction.recent_loop_to_sender, Nanos::from_millis(50), "never less than the least");

@@ -1,31 +1,30 @@
-//! New bytes that are sent while nothing else comes to pass take a short way: it must lead where
-//! taking stock leads.
+//! The fast path for new bytes without other events must give the same result as the general code.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What comes next, after so many microseconds.
+/// The next event, some microseconds after the previous one.
 #[derive(Clone, Debug)]
 struct Step {
     after: i64,
     what: What,
     window: u16,
-    /// How far back the echoed timestamp is.
+    /// Age of the echoed timestamp.
     echo: u32,
 }
 
 #[derive(Clone, Debug)]
 enum What {
-    /// So many new bytes, behind a hole of so many.
+    /// New bytes, after a hole; holds both sizes.
     New(u32, u32),
-    /// Bytes from so far back on.
+    /// Old bytes; holds the distance of their begin from the end, and their number.
     Again(u32, u32),
-    /// An ACK that leaves so much outstanding, with payload, and with a SACK for bytes so far above
-    /// it.
+    /// An ACK with payload. Holds the number of bytes that stay outstanding, the payload length,
+    /// and a SACK block relative to the acknowledgment number.
     Ack(u32, u32, Option<(u32, u32)>),
-    /// An ACK for so many bytes more than were captured.
+    /// An ACK for this many bytes that were not captured.
     Unseen(u32),
-    /// So many new bytes that end the data; more may follow, as in damaged captures.
+    /// This many new bytes with a FIN; more data may follow, as in damaged captures.
     Fin(u32),
     /// Another SYN.
     Syn,
@@ -48,7 +47,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// Where it is captured, if the handshake tells.
+/// The position of the capture, if the handshake shows it.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Unknown,
@@ -111,7 +110,7 @@ fn script(steps: &[Step], stamped: bool, place: Place) -> Script {
         line.window = step.window;
         let clock = (micros / 1_000) as u32;
         line.stamps = stamped.then_some((clock, clock.saturating_sub(step.echo)));
-        // A flight's congestion marks and a sender's answer to them.
+        // A flight's congestion marks, and the sender's reaction.
         if step.echo % 50 == 1 {
             line.flags = line.flags | Flags::CWR;
         }
@@ -123,18 +122,18 @@ fn place() -> impl Strategy<Value = Place> {
     prop_oneof![Just(Place::Unknown), Just(Place::NextToSender), Just(Place::NextToReceiver)]
 }
 
-/// What is found where this is done to both directions before each segment.
+/// The facts if `to` is called for both directions before each segment.
 fn found(script: &Script, to: fn(&mut SenderState)) -> String {
     let connection = script.play(false, |connection| connection.start_tracking().senders.iter_mut().for_each(to));
     format!("{:#?}", connection.finish([end(A), end(B)]))
 }
 
-/// The short way is taken for no segment.
+/// Disables the fast path for all segments.
 fn disable_short_gaps(direction: &mut SenderState) {
     direction.short_gap_limit = 0;
 }
 
-/// The same, and of all that there may be.
+/// Also disables the fast path for all short pauses.
 fn disable_all_short_gaps(direction: &mut SenderState) {
     direction.short_gap_limit = 0;
     if let Some(transfer) = &mut direction.transfer {
@@ -142,7 +141,7 @@ fn disable_all_short_gaps(direction: &mut SenderState) {
     }
 }
 
-/// No ACK is taken for progress alone, and copies are looked for everywhere.
+/// Treats no ACK as plain progress, and searches for retransmissions in all cases.
 fn ask_for_copies(direction: &mut SenderState) {
     (direction.retransmits.end, direction.retransmits.unseen_end) = (u64::MAX, u64::MAX);
 }
