@@ -1,4 +1,4 @@
-//! One QUIC connection without its keys.
+//! A QUIC connection without keys.
 
 use super::header::{Kind, Long};
 use super::hello::CryptoStream;
@@ -11,41 +11,42 @@ use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, Datagram, Flags, Options, SackBlocks, Segment};
 use std::collections::VecDeque;
 
-/// A packet with less than this beside its header and tag only acknowledges, or grants data: an
-/// ACK frame of two ranges with MAX_DATA and MAX_STREAM_DATA has 12 + 9 + 17 bytes (RFC 9000
-/// section 19), a request of HTTP/3 seldom less than 60.
+/// A packet with less data than this, without its header and tag, only acknowledges or grants
+/// credit: an ACK frame of two ranges with MAX_DATA and MAX_STREAM_DATA has 12 + 9 + 17 bytes (RFC
+/// 9000 section 19); HTTP/3 requests rarely have less than 60.
 const DATA: u64 = 48;
-/// What stands around the data of a packet with a short header: its first byte, two bytes of the
-/// packet number, and the tag.
+/// Overhead of a packet with a short header: the first byte, two bytes of the packet number, and
+/// the tag.
 const AROUND: u64 = 3 + TAG as u64;
-/// What a stream's frame has before its data.
+/// Overhead of a STREAM frame.
 const FRAME_HEADER: u64 = 4;
-/// An ACK is sent so soon after what it acknowledges (RFC 9000 section 18.2, max_ack_delay's
-/// default is 25 ms). Twice as long after it a packet comes of itself.
+/// An ACK follows its data within max_ack_delay (RFC 9000 section 18.2; 25 ms by default). A packet
+/// after twice that time is not an ACK of it.
 const SPONTANEOUS: Nanos = Nanos::from_millis(50);
-/// Bytes that an ACK frame may grow by from one packet to the next: of each hole it names two
-/// numbers, mostly of one or two bytes.
+/// Bytes by which an ACK frame may grow from one packet to the next: each hole adds two numbers,
+/// usually of one or two bytes.
 const GROWTH: u64 = 16;
-/// The longest packet that is taken for one that only acknowledges: 64 ranges, which quic-go, quinn
-/// and aioquic send at most.
+/// Longest packet that counts as only an ACK: 64 ranges, the most that quic-go, quinn and aioquic
+/// send.
 const LONGEST_ACK: u64 = 400;
-/// After such a silence nothing is on its way any more.
+/// After a silence of this length nothing is in flight.
 const QUIET: Nanos = Nanos::from_millis(1_000);
 /// A smaller packet is a PING or a close, not a request.
 const SMALL_REQUEST: u64 = 24;
-/// What the server says of itself after the handshake (session tickets, SETTINGS, HANDSHAKE_DONE)
-/// is less than this.
+/// The server's data after the handshake that is not a response (session tickets, SETTINGS,
+/// HANDSHAKE_DONE) is smaller than this.
 const GREETING: u64 = 2_000;
-/// Most packets that wait until it is known what a server's first ones are.
+/// Most packets that are held until the role of a server's first ones is known.
 const MAX_HELD: usize = 64;
-/// Most connection ids and paths by which one is found: the ends' ids, that of a Retry, and a few
-/// migrations.
+/// Most connection IDs and paths that identify a connection: the ends' IDs, that of a Retry, and a
+/// few migrations.
 const MAX_NAMES: u8 = 12;
-/// Most datagrams of one end that are not acknowledged.
+/// Most unacknowledged datagrams of one end.
 const MAX_FLIGHT: usize = 16_384;
-/// Units of 1 KiB: windows up to 64 MiB are exact to that, and no larger one limits a sender.
+/// Units of 1 KiB: this is precise enough for windows up to 64 MiB; larger ones do not limit
+/// senders.
 pub(super) const WINDOW_SCALE: u8 = 10;
-/// The window that everything fits into: without keys the real one is not known.
+/// A window that never limits: without keys the real one is unknown.
 pub(super) const WINDOW: Options = Options {
     mss: None,
     window_scale: Some(WINDOW_SCALE),
@@ -58,22 +59,22 @@ pub(super) const WINDOW: Options = Options {
     malformed: false,
 };
 
-/// What one end has sent.
+/// State of one end as a sender.
 #[derive(Debug, Default)]
 struct Sender {
-    /// Bytes, and the SYN that stands for the first Initial packet.
+    /// Sequence number after its bytes and after the SYN that represents the first Initial packet.
     next: u64,
-    /// What the other end can have had.
+    /// Sequence number up to which the other end can have received.
     acknowledged: u64,
-    /// When it passed, and up to which byte: what is not acknowledged.
+    /// Capture times and ends of unacknowledged datagrams.
     flight: VecDeque<(Time, u64)>,
-    /// Length of the connection id in what it sends with a short header: the other end chose it.
+    /// Length of the connection ID in its packets with short headers, which the other end chose.
     id_length: u64,
-    /// How long what passes takes to this end and its answer back.
+    /// Round trip from the capture point to this end.
     toward: Nanos,
-    /// When its last packet passed, and which that was.
+    /// Time and frame of its last packet.
     last: Option<Place>,
-    /// Longer packets of this end carry data, while the other end sends much.
+    /// Longest packet of this end that may be an ACK, while the other end sends much data.
     longest_ack: u64,
     /// Bytes of datagrams.
     wire: u64,
@@ -82,9 +83,9 @@ struct Sender {
 /// A connection.
 #[derive(Debug)]
 pub(super) struct QuicConnection {
-    /// The client, and the server.
+    /// The addresses of the client and of the server.
     ends: [Endpoint; 2],
-    /// From where the client sends now.
+    /// Current address of the client.
     client_now: Endpoint,
     keys: Option<InitialKeys>,
     hello: CryptoStream,
@@ -94,45 +95,45 @@ pub(super) struct QuicConnection {
     syn: Option<Time>,
     answered: Option<Time>,
     established: bool,
-    /// The client has sent data: the handshake is over.
+    /// Whether the client has sent data, so that the handshake is complete.
     asked: bool,
-    /// Since when the server may send no more.
+    /// Time since when the server must not send more (amplification limit).
     blocked: Option<Time>,
-    /// Packets since the server's greeting, or its answer, which it is not clear yet.
+    /// Packets since the server's greeting or response; it is not known yet which of them it is.
     held: Vec<Sent>,
     greeting: Option<Greeting>,
     out: Vec<Sent>,
-    /// Ids and paths beyond the first path.
+    /// Number of IDs and paths beyond the first path.
     names: u8,
-    /// The first packet after a long silence, until the other end sends: it answers.
+    /// The first packet after a long silence, until the other end sends its response.
     lone: Option<(End, Time)>,
-    /// What a key log opens.
+    /// State of decryption with a key log.
     pub(super) opened: Option<Box<OpenedConnection>>,
-    /// A key log was given that has no secret of this connection.
+    /// Whether a key log was given that has no secret of this connection.
     pub(super) lacks_keys: bool,
-    /// The first packet could not be opened, and why.
+    /// Whether the first packet could not be decrypted.
     pub(super) is_unreadable: bool,
     pub(super) stopped: Option<Decryption>,
-    /// The client's random number, by which a key log names the connection.
+    /// The client's random number, which identifies the connection in a key log.
     pub(super) random: Option<[u8; 32]>,
-    /// The id that the client's Initial packets go to.
+    /// Destination ID of the client's Initial packets.
     pub(super) dcid: Vec<u8>,
-    /// When the last segment passed.
+    /// Time of the last segment.
     given: Time,
     pub(super) last: Time,
 }
 
-/// The first data of a server.
+/// State of a server's first data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Greeting {
-    /// It is held.
+    /// The data is held.
     Held { last: Time, bytes: u64 },
-    /// What follows is data.
+    /// The following data is normal.
     Over,
 }
 
 impl QuicConnection {
-    /// Begins with the client's first Initial packet; `None` if it cannot be opened.
+    /// Begins with the client's first Initial packet; `None` if it cannot be decrypted.
     pub(super) fn open(long: &Long<'_>, datagram: &Datagram, time: Time) -> Option<Self> {
         let keys = InitialKeys::of_client(long.version, long.dcid)?;
         keys.open(long)?;
@@ -170,7 +171,7 @@ impl QuicConnection {
         if client <= server { [client, server] } else { [server, client] }
     }
 
-    /// Length of the connection id in what an end sends with a short header.
+    /// Length of the connection ID in an end's packets with short headers.
     pub(super) fn id_length(&self, from: End) -> usize {
         self.senders[from.index()].id_length as usize
     }
@@ -179,7 +180,7 @@ impl QuicConnection {
         self.out.push(sent);
     }
 
-    /// Counts one more name; returns whether there is room for it.
+    /// Counts an additional ID or path; returns whether the limit allows it.
     pub(super) fn may_have_more_names(&mut self) -> bool {
         let is_room = self.names < MAX_NAMES;
         self.names += u8::from(is_room);
@@ -203,14 +204,14 @@ impl QuicConnection {
         self.opened.as_mut()?.ids.pop()
     }
 
-    /// What is held is data.
+    /// Returns the held packets as data.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
         self.settle_acks(None);
         let out = std::mem::take(&mut self.out);
         std::mem::take(&mut self.held).into_iter().chain(out).collect()
     }
 
-    /// Takes a datagram; gives the id that its sender chose, where it says so.
+    /// Processes a datagram; returns the ID that its sender chose, if the datagram contains it.
     pub(super) fn take(
         &mut self,
         payload: &[u8],
@@ -248,7 +249,7 @@ impl QuicConnection {
             let around = 1 + self.senders[from.index()].id_length + AROUND - 1;
             data = (rest.len() as u64 + beyond).saturating_sub(around);
         }
-        // Its Initial packet was not captured, or is none.
+        // The client's Initial packet was not captured, or this is not a response to it.
         if is_short && from == End::Server && self.answered.is_none() {
             self.answer(at);
             is_opening = true;
@@ -270,7 +271,7 @@ impl QuicConnection {
             }
             (Kind::Retry, End::Server) => {
                 self.facts.retry = true;
-                // What follows is protected by the id that the server chose.
+                // The following packets are protected with keys from the ID that the server chose.
                 self.dcid = long.scid.to_vec();
                 self.opened = None;
                 self.keys = InitialKeys::of_client(long.version, long.scid);
@@ -294,7 +295,7 @@ impl QuicConnection {
         Some(long.scid.to_vec())
     }
 
-    /// The server's first packet stands for a SYN-ACK.
+    /// The server's first packet becomes a SYN-ACK.
     fn answer(&mut self, at: Place) {
         self.answered = Some(at.time);
         self.hello = CryptoStream::default();
@@ -304,7 +305,8 @@ impl QuicConnection {
         self.give(at, Flags::SYN | Flags::ACK, 0);
     }
 
-    /// The first one stands for a SYN, and so does each that brings nothing new before the answer.
+    /// The first Initial packet becomes a SYN, and so does each one without new data before the
+    /// server responds.
     fn on_client_initial(&mut self, long: &Long<'_>, at: Place) -> bool {
         if self.answered.is_some() {
             return false;
@@ -327,8 +329,8 @@ impl QuicConnection {
         true
     }
 
-    /// With another version, or another id, the client begins anew: after a version negotiation, or
-    /// a Retry that was not captured.
+    /// With another version, or another ID, the client restarts: after a Version Negotiation, or a
+    /// Retry that was not captured.
     fn begin_again(&mut self, long: &Long<'_>) -> Option<Opened> {
         let keys = InitialKeys::of_client(long.version, long.dcid)?;
         let opened = keys.open(long)?;
@@ -340,14 +342,15 @@ impl QuicConnection {
         Some(opened)
     }
 
-    /// Until the client's address is proven the server sends three times what it received.
+    /// Tracks the amplification limit: until the client's address is validated, the server may send
+    /// three times the bytes it received.
     fn amplification(&mut self, at: Place) {
         let [client, server] = &self.senders;
         if self.asked || self.established && at.from == End::Server && self.blocked.is_none() {
             return;
         }
         match at.from {
-            // A datagram less: what does not fit any more.
+            // A datagram less: the next one must fit completely.
             End::Server => {
                 if let Some(since) = self.blocked.take() {
                     self.facts.amplification_wait_s += at.time - since;
@@ -359,7 +362,7 @@ impl QuicConnection {
         }
     }
 
-    /// The client's first packet after the server's stands for the ACK that ends a handshake.
+    /// The client's first packet after the server's becomes the ACK that ends the handshake.
     pub(super) fn establish(&mut self, at: Place) {
         if at.from == End::Client && self.answered.is_some() && !self.established {
             self.established = true;
@@ -379,7 +382,7 @@ impl QuicConnection {
             return;
         }
         let answers = self.senders[other].last.is_some_and(|last| at.time - last.time < SPONTANEOUS);
-        // A server says that little of itself only before it ends the connection.
+        // A server sends such small unrequested data only before it ends the connection.
         let asks = at.from == End::Client && is_short && !answers && data >= SMALL_REQUEST;
         let is_data = data > self.longest_ack(at.from, data, answers) || asks;
         self.acknowledge(at);
@@ -392,8 +395,9 @@ impl QuicConnection {
         self.greet(at, bytes, sent);
     }
 
-    /// The longest packet that may only acknowledge, now that one with `data` bytes comes. With
-    /// each loss an ACK frame has a range more, so that ACKs grow step by step, a request at once.
+    /// Updates the longest packet that may be only an ACK, after a packet with `data` bytes. Each
+    /// loss adds a range to ACK frames, so the size of ACKs grows in steps, while a request is
+    /// larger at once.
     fn longest_ack(&mut self, from: End, data: u64, answers: bool) -> u64 {
         let is_flooded = !self.senders[from.other().index()].flight.is_empty();
         let sender = &mut self.senders[from.index()];
@@ -407,9 +411,9 @@ impl QuicConnection {
         longest
     }
 
-    /// An end acknowledges what it has within [`SPONTANEOUS`]: where it sent something behind the
-    /// last data of the other end, and nothing since, that was the ACK of all of them. `now`: none
-    /// at the end of the capture.
+    /// An end acknowledges within [`SPONTANEOUS`]: if it sent a packet after the other end's last
+    /// data, and none since, that packet was the ACK of all of it. `now`: `None` at the end of the
+    /// capture.
     fn settle_acks(&mut self, now: Option<Time>) {
         if self.greeting.is_none() {
             return;
@@ -426,15 +430,15 @@ impl QuicConnection {
             let other = &mut self.senders[from.other().index()];
             other.acknowledged = end;
             other.flight.clear();
-            // Behind what was given since, which acknowledges nothing of it.
+            // After the segments since then, which acknowledge none of it.
             let at = Place { time: at.time.max(self.given), ..at };
             let ack = self.give(at, Flags::ACK, 0);
             self.greet(at, 0, ack);
         }
     }
 
-    /// What comes after a long silence is answered at once, if only by an ACK, and sooner than the
-    /// handshake was, for which an end makes keys.
+    /// A packet after a long silence gets an immediate response, at least an ACK. It is faster than
+    /// the handshake, in which an end computes keys.
     fn time_lone_exchange(&mut self, at: Place) {
         if at.time - self.last > QUIET {
             self.lone = Some((at.from, at.time));
@@ -448,7 +452,8 @@ impl QuicConnection {
         }
     }
 
-    /// Whatever passed before `toward` has been had by the end that answers now.
+    /// Acknowledges all bytes that passed more than `toward` ago: the responding end has received
+    /// them.
     fn acknowledge(&mut self, at: Place) {
         let until = at.time - self.senders[at.from.index()].toward;
         let other = &mut self.senders[at.from.other().index()];
@@ -460,8 +465,8 @@ impl QuicConnection {
         }
     }
 
-    /// What a server sends first is its greeting, if something else comes later without being asked
-    /// for; else it is the answer.
+    /// A server's first data is its greeting if other data follows later without a request;
+    /// otherwise it is the response.
     fn settle_greeting(&mut self, at: Place, bytes: u64) {
         let Some(Greeting::Held { last, bytes: so_far }) = self.greeting else { return };
         let round_trip = self.senders[0].toward + self.senders[1].toward;
@@ -493,7 +498,7 @@ impl QuicConnection {
         self.out.extend(held);
     }
 
-    /// Holds what may be a greeting.
+    /// Holds a packet that may belong to the greeting.
     fn greet(&mut self, at: Place, bytes: u64, sent: Option<Sent>) {
         let Some(sent) = sent else { return };
         let is_server = at.from == End::Server && bytes > 0;
@@ -517,7 +522,7 @@ impl QuicConnection {
         }
     }
 
-    /// Makes the segment; those of the handshake go out at once.
+    /// Creates the segment; those of the handshake are emitted immediately.
     fn give(&mut self, at: Place, flags: Flags, bytes: u64) -> Option<Sent> {
         self.given = self.given.max(at.time);
         let opens = flags.has(Flags::SYN);
@@ -547,7 +552,7 @@ impl QuicConnection {
         Some(sent)
     }
 
-    /// A segment with so many bytes from `start` on, and the window that everything fits into.
+    /// A segment with `bytes` bytes from `start` on, and a window that never limits.
     pub(super) fn segment(&self, at: Place, flags: Flags, (start, bytes): (u64, u64), ack: u64) -> Segment<'static> {
         let ends = if at.from == End::Client { self.ends } else { [self.ends[1], self.ends[0]] };
         Segment {
@@ -572,7 +577,7 @@ impl QuicConnection {
     }
 }
 
-/// Whose packet it is, and which.
+/// Sender, time and frame of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) from: End,

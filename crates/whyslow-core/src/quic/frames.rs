@@ -1,8 +1,8 @@
-//! [`Frame`]: what a packet without its protection holds (RFC 9000 section 19, RFC 9221).
+//! [`Frame`]: the frames in a decrypted packet (RFC 9000 section 19, RFC 9221).
 
 use super::header::Fields;
 
-/// A frame, as far as it is read.
+/// A frame with the relevant fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
     /// Acknowledges packets.
@@ -15,13 +15,13 @@ pub(super) enum Frame<'a> {
     MaxData(u64),
     /// A stream may receive up to this many bytes.
     MaxStreamData { stream: u64, most: u64 },
-    /// The sender has used up the connection's window.
+    /// The sender has filled the connection's window.
     DataBlocked,
-    /// The sender has used up a stream's window.
+    /// The sender has filled a stream's window.
     StreamDataBlocked,
-    /// No more of a stream comes.
+    /// The stream ends without more data.
     ResetStream { stream: u64 },
-    /// Another connection id of the sender.
+    /// Another connection ID of the sender.
     NewConnectionId(&'a [u8]),
     /// The connection ends.
     Close,
@@ -41,9 +41,9 @@ pub(super) struct Piece<'a> {
 /// An ACK frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ack<'a> {
-    /// Largest packet number that is acknowledged.
+    /// Largest acknowledged packet number.
     pub(super) largest: u64,
-    /// Packets below it that are acknowledged as well, and the ranges that follow, encoded.
+    /// Number of acknowledged packets directly below it, then the encoded further ranges.
     first: u64,
     ranges: &'a [u8],
     count: u64,
@@ -58,7 +58,7 @@ impl<'a> Ack<'a> {
         let count = fields.varint()?;
         let first = fields.varint()?;
         let ranges = fields.0;
-        // Each takes two bytes or more, so that the packet bounds them.
+        // Each range has at least two bytes, so the packet's size limits the loop.
         for _ in 0..count {
             fields.varint()?;
             fields.varint()?;
@@ -87,14 +87,14 @@ impl<'a> Ack<'a> {
     }
 }
 
-/// The range of an ACK frame that follows one that ends at `low`.
+/// The range of an ACK frame after one that ends at `low`.
 fn below(fields: &mut Fields<'_>, low: u64) -> Option<(u64, u64)> {
     let (gap, length) = (fields.varint()?, fields.varint()?);
     let high = low.checked_sub(gap.checked_add(2)?)?;
     Some((high.checked_sub(length)?, high))
 }
 
-/// Reads the frames of a packet, up to the first that is malformed.
+/// Parses the frames of a packet, up to the first malformed one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frames<'a>(Fields<'a>);
 
@@ -156,7 +156,7 @@ impl<'a> Frames<'a> {
         Some(Piece { stream, offset, data, fin: kind & 1 != 0 })
     }
 
-    /// Skips a frame of which nothing is read; `None` for one of unknown length.
+    /// Skips an irrelevant frame; `None` if its length is unknown.
     fn skip(fields: &mut Fields<'a>, kind: u64) -> Option<()> {
         match kind {
             // PADDING, PING, HANDSHAKE_DONE.
@@ -195,7 +195,7 @@ impl<'a> Iterator for Frames<'a> {
     type Item = Frame<'a>;
 
     fn next(&mut self) -> Option<Frame<'a>> {
-        // Padding is skipped at once: it may be all of a packet.
+        // Skips all padding at once, which may fill a whole packet.
         while let [0, rest @ ..] = self.0.0 {
             self.0.0 = rest;
         }

@@ -1,11 +1,11 @@
-//! Headers of QUIC packets (RFC 9000 section 17), as far as they can be read without keys.
+//! Headers of QUIC packets (RFC 9000 section 17): the parts that are readable without keys.
 
 /// Version 1.
 pub(super) const V1: u32 = 1;
 /// Version 2 (RFC 9369).
 pub(super) const V2: u32 = 0x6b33_43cf;
 
-/// Reads the fields of a packet.
+/// Parses the fields of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
@@ -28,20 +28,20 @@ impl<'a> Fields<'a> {
         Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    /// A number of one to eight bytes (RFC 9000 section 16).
+    /// A variable-length integer of one to eight bytes (RFC 9000 section 16).
     pub(super) fn varint(&mut self) -> Option<u64> {
         let first = self.u8()?;
         let rest = self.take((1 << (first >> 6)) - 1)?;
         Some(rest.iter().fold(u64::from(first & 0x3f), |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    /// So many bytes as a number of this kind tells.
+    /// A byte string with this length, which the caller has read.
     pub(super) fn prefixed(&mut self, length: Option<u64>) -> Option<&'a [u8]> {
         self.take(usize::try_from(length?).ok()?)
     }
 }
 
-/// What a packet with a long header is.
+/// Type of a packet with a long header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Initial,
@@ -58,15 +58,15 @@ pub(super) struct Long<'a> {
     pub(super) version: u32,
     pub(super) dcid: &'a [u8],
     pub(super) scid: &'a [u8],
-    /// Where its packet number stands in the packet.
+    /// Offset of the packet number in the packet.
     pub(super) number_at: usize,
-    /// The whole packet, as far as it was captured.
+    /// The captured part of the complete packet.
     pub(super) packet: &'a [u8],
 }
 
 impl<'a> Long<'a> {
-    /// Splits the first packet off a datagram; none where that has no long header of a version that
-    /// is known. What comes behind it is of other packets.
+    /// Splits the first packet from a datagram; `None` if it has no long header of a known version.
+    /// Other packets may follow it.
     pub(super) fn split(datagram: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let mut fields = Fields(datagram);
         let first = fields.u8()?;
@@ -86,7 +86,7 @@ impl<'a> Long<'a> {
             (V1 | V2, _) => Kind::Retry,
             _ => return None,
         };
-        // Version 1 knows no longer ones.
+        // The longest ID in version 1.
         if dcid.len() > 20 || scid.len() > 20 {
             return None;
         }

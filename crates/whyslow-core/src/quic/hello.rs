@@ -3,23 +3,23 @@
 use super::header::Fields;
 use crate::types::TransportParameters;
 
-/// Most bytes of a hello: with post-quantum keys one has about 1,800.
+/// Most bytes of a hello: with post-quantum keys it has about 1,800.
 const MAX_HELLO: usize = 16_384;
 
-/// Most pieces with gaps between them: Chrome sends its hello in up to some 20, in any order.
+/// Most separate pieces: Chrome sends its hello in up to about 20, in any order.
 const MAX_PIECES: usize = 64;
 
-/// Puts the CRYPTO frames of a hello together.
+/// Reassembles the CRYPTO frames of a hello.
 #[derive(Debug, Default)]
 pub(super) struct CryptoStream {
     bytes: Vec<u8>,
-    /// What has come, sorted.
+    /// The received ranges, sorted.
     have: Vec<(usize, usize)>,
 }
 
 impl CryptoStream {
-    /// Takes the frames of a packet. Says whether all that its CRYPTO frames hold had come before,
-    /// if it has such frames.
+    /// Processes the frames of a packet. Returns whether its CRYPTO frames contain only old data,
+    /// or `None` if it has no such frames.
     pub(super) fn take(&mut self, frames: &[u8]) -> Option<bool> {
         let mut fields = Fields(frames);
         let mut repeated = None;
@@ -35,7 +35,7 @@ impl CryptoStream {
                     let was_here = self.add(start, data);
                     repeated = Some(repeated.unwrap_or(true) && was_here);
                 }
-                // CONNECTION_CLOSE, or what may not be here.
+                // CONNECTION_CLOSE, or a frame that is not allowed here.
                 _ => break,
             }
         }
@@ -68,7 +68,7 @@ impl CryptoStream {
         false
     }
 
-    /// The body of the first message, if it is of this kind and all of it has come.
+    /// The body of the first message, if it is of this kind and complete.
     fn message(&self, kind: u8) -> Option<Fields<'_>> {
         let &(0, end) = self.have.first()? else { return None };
         let mut fields = Fields(self.bytes.get(..end)?);
@@ -79,14 +79,14 @@ impl CryptoStream {
         fields.prefixed(Some(length)).map(Fields)
     }
 
-    /// Takes a CRYPTO frame.
+    /// Adds the data of a CRYPTO frame.
     pub(super) fn add_piece(&mut self, offset: u64, data: &[u8]) {
         if let Ok(offset) = usize::try_from(offset) {
             self.add(offset, data);
         }
     }
 
-    /// The hello, once all of it has come.
+    /// The hello, once it is complete.
     pub(super) fn hello(&self) -> Option<Hello> {
         let &(0, end) = self.have.first()? else { return None };
         Hello::read(self.bytes.get(..end)?)
@@ -98,7 +98,7 @@ fn skip_ack(fields: &mut Fields<'_>, with_ecn: bool) -> Option<()> {
     fields.varint()?;
     let ranges = fields.varint()?;
     fields.varint()?;
-    // Each takes two bytes at least, so that the packet bounds them.
+    // Each range has at least two bytes, so the packet's size limits the loop.
     for _ in 0..ranges {
         fields.varint()?;
         fields.varint()?;
@@ -109,10 +109,10 @@ fn skip_ack(fields: &mut Fields<'_>, with_ecn: bool) -> Option<()> {
     Some(())
 }
 
-/// What a client says of itself.
+/// The relevant fields of a client's hello.
 #[derive(Debug, Default)]
 pub(super) struct Hello {
-    /// The random number, by which a key log names the connection.
+    /// The random number, which identifies the connection in a key log.
     pub(super) random: [u8; 32],
     pub(super) server_name: Option<String>,
     pub(super) alpn: Vec<String>,
@@ -152,7 +152,6 @@ impl Hello {
     }
 }
 
-/// Names as hosts have them: whatever else stands there is not shown to anybody.
 /// The cipher suite that a ServerHello chooses (RFC 8446 section 4.1.3).
 pub(super) fn chosen_suite(stream: &CryptoStream) -> Option<u16> {
     let mut hello = stream.message(2)?;
@@ -162,8 +161,8 @@ pub(super) fn chosen_suite(stream: &CryptoStream) -> Option<u16> {
     hello.u16()
 }
 
-/// What a server says in its EncryptedExtensions (RFC 8446 section 4.3.1): its transport parameters
-/// and the protocol that it chose.
+/// The server's EncryptedExtensions (RFC 8446 section 4.3.1): its transport parameters and the
+/// chosen protocol.
 pub(super) fn server_extensions(stream: &CryptoStream) -> Option<(TransportParameters, Option<String>)> {
     let mut body = stream.message(8)?;
     let length = body.u16().map(u64::from);
@@ -181,6 +180,7 @@ pub(super) fn server_extensions(stream: &CryptoStream) -> Option<(TransportParam
     Some((found, alpn))
 }
 
+/// A valid host name from the SNI extension; other names are never shown.
 fn server_name(body: &[u8]) -> Option<String> {
     let mut fields = Fields(body);
     fields.u16()?;

@@ -1,4 +1,4 @@
-//! What a [`QuicConnection`] gives of packets that a key log opens.
+//! The part of [`QuicConnection`] for packets that a key log decrypts.
 
 use super::connection::{Place, QuicConnection, WINDOW_SCALE};
 use super::header::Long;
@@ -9,7 +9,7 @@ use crate::types::{End, Frame, StreamBytes, Undecrypted};
 use crate::wire::{Flags, Options, Segment};
 
 impl QuicConnection {
-    /// Looks for the secrets of the connection, once its hello has come.
+    /// Searches for the secrets of the connection, once its hello is complete.
     pub(super) fn find_keys(&mut self, keys: Option<&KeyRing>, frame: Frame) {
         let (Some(ring), Some(random), None) = (keys, &self.random, &self.opened) else { return };
         if self.is_unreadable {
@@ -22,12 +22,12 @@ impl QuicConnection {
         self.opened = Some(Box::new(opened));
     }
 
-    /// Whether segments are made of what packets hold.
+    /// Whether segments are derived from decrypted packets.
     pub(super) fn is_opened(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.has_opened())
     }
 
-    /// Takes a packet with a long header; returns whether it was one of 0-RTT that was opened.
+    /// Processes a packet with a long header; returns whether it was a decrypted 0-RTT packet.
     pub(super) fn open_long(&mut self, long: &Long<'_>, at: Place) -> bool {
         let Some(mut opened) = self.opened.take() else { return false };
         if at.from == End::Server {
@@ -44,8 +44,8 @@ impl QuicConnection {
         is_early
     }
 
-    /// Takes packets with short headers; returns whether they were opened, or would have been if
-    /// all was captured.
+    /// Processes packets with short headers; returns whether they were decrypted, or could have
+    /// been if they were completely captured.
     pub(super) fn open_short(&mut self, packets: &[u8], at: Place, is_cut: bool) -> bool {
         let Some(mut opened) = self.opened.take() else { return false };
         if !opened.is_ready() {
@@ -58,7 +58,7 @@ impl QuicConnection {
             emissions.push((emission, std::mem::take(streams)));
         });
         if !is_open && !opened.has_opened() {
-            // Without the first packet nothing is known of the following ones either.
+            // Without the first packet, the following ones cannot be decrypted either.
             opened.stop(if is_cut { Undecrypted::PacketsCut } else { Undecrypted::WrongKeys });
             self.is_unreadable = true;
             self.stopped = Some(opened.decryption());
@@ -94,7 +94,7 @@ impl QuicConnection {
         }
     }
 
-    /// The place of the next byte of an end.
+    /// The sequence number of an end's next byte.
     fn next_place(&self, from: End) -> u64 {
         self.opened.as_ref().map_or(0, |opened| opened.next_place(from))
     }

@@ -1,31 +1,31 @@
-//! [`Ledger`]: the bytes of all streams that one end sends, in one order, as TCP numbers them.
+//! [`Ledger`]: maps the bytes of all streams of one end to a single sequence, like TCP's.
 //!
-//! Each new byte of a stream takes the next number, and keeps it when it is sent again. So what a
-//! packet carries has a place, what an ACK frame acknowledges is a set of places, and the limit of
-//! MAX_DATA is the right edge of a window.
+//! Each new byte of a stream gets the next place in the sequence, and keeps it when it is
+//! retransmitted. So the data of a packet is a set of places, an ACK frame acknowledges a set of
+//! places, and the limit of MAX_DATA is the right edge of a window.
 
 use crate::types::FlowControl;
 use crate::units::{Nanos, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Most streams of a direction that are followed at the same time.
+/// Most simultaneous streams of a direction.
 const MAX_STREAMS: usize = 1024;
-/// Most pieces of streams that are remembered, of all streams.
+/// Most stored pieces of all streams.
 const MAX_EXTENTS: usize = 16_384;
-/// Most packets of a direction that are not acknowledged.
+/// Most unacknowledged packets of a direction.
 const MAX_PACKETS: usize = 16_384;
-/// A packet that is not acknowledged this far behind the largest acknowledged one never is: it was
-/// declared lost (RFC 9002 section 6.1.1 takes 3).
+/// A packet this far below the largest acknowledged one will never be acknowledged: it was declared
+/// lost (RFC 9002 section 6.1.1 uses 3).
 const FAR_BEHIND: u64 = 4_096;
-/// After this number of ACK frames all streams are searched for acknowledged data.
+/// Number of ACK frames between two searches of all streams for acknowledged data.
 const ACKS_PER_SWEEP: u64 = 64;
-/// A longer hole in a stream is no loss: the capture began late, or the frame is hostile.
+/// A longer hole in a stream is not a loss: the capture began late, or the frame is hostile.
 const MAX_HOLE: u64 = 64 << 20;
 
-/// Bytes, from the first place to behind the last one.
+/// A range of places: the first one, and the one after the last.
 pub(super) type Places = (u64, u64);
 
-/// Bytes of a stream, and their places.
+/// A range of a stream, and its places.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     offset: u64,
@@ -33,32 +33,32 @@ struct Extent {
     at: u64,
 }
 
-/// What one end has sent on a stream.
+/// The data of one end on a stream.
 #[derive(Clone, Debug)]
 struct Outgoing {
-    /// In the order of offsets, without gaps.
+    /// Sorted by offset, without gaps.
     extents: VecDeque<Extent>,
-    /// Behind the last byte.
+    /// Offset after the last byte.
     next: u64,
-    /// Bytes that the other end grants.
+    /// Limit granted by the other end.
     most: u64,
     fin: bool,
-    /// It belongs to the protocol itself and has no places.
+    /// Whether it is a control stream, which has no places.
     is_control: bool,
 }
 
-/// Bytes that a captured packet shows to be sent before it, but that no captured packet carried.
+/// Bytes that later ones show to be sent, but that are in no captured packet.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     places: Places,
-    /// Packets that were not captured and may have carried it.
+    /// Uncaptured packets that may have contained it.
     packets: (u64, u64),
 }
 
-/// A packet that is not acknowledged, and what it carries.
+/// The places in an unacknowledged packet.
 type Carried = Vec<Places>;
 
-/// What one end has sent.
+/// The data of one end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     /// The place of the next new byte, without the SYN's.
@@ -67,26 +67,26 @@ pub(super) struct Ledger {
     extents: usize,
     packets: BTreeMap<u64, Carried>,
     holes: Vec<Hole>,
-    /// Largest packet number that was captured.
+    /// Largest captured packet number.
     largest: Option<u64>,
     largest_acknowledged: u64,
-    /// All before this is acknowledged.
+    /// Everything before this place is acknowledged.
     una: u64,
-    /// Acknowledged behind a hole: first place, and behind the last one.
+    /// Acknowledged ranges after a hole: first place, and the one after the last.
     acked: BTreeMap<u64, u64>,
     /// Bytes of control streams.
     control: u64,
-    /// ACK frames so far.
+    /// Number of ACK frames so far.
     settled: u64,
-    /// Bytes that the other end grants of the connection.
+    /// Limit of the connection granted by the other end.
     pub(super) max_data: Option<u64>,
-    /// Bytes that it grants of a stream at first, by [`StreamKind`].
+    /// Initial limits of its streams, by [`StreamKind`].
     pub(super) first_windows: [Option<u64>; 3],
-    /// Since when a window has no room, and of which stream it is, if it is not the connection's.
+    /// Time since when a window is full, and its stream; no stream for the connection's window.
     blocked: Option<(Time, Option<u64>)>,
-    /// From when until when one had none, as long as nothing was sent since.
+    /// The last period in which a window was full, until data is sent again.
     opened: Option<(Time, Time, Option<u64>)>,
-    /// The largest window since it had no room.
+    /// The largest window since it was full.
     window: u64,
     pub(super) flow: FlowControl,
 }
@@ -100,15 +100,16 @@ pub(super) struct Sending {
     pub(super) len: u64,
     pub(super) fin: bool,
     pub(super) time: Time,
-    /// Packets right before it that were not captured.
+    /// Uncaptured packets directly before it.
     pub(super) missing: Option<Places>,
 }
 
-/// A grant comes so soon after the data that make room for it: a receiver has its application
-/// read, and delays an ACK by 25 ms at most (RFC 9000 section 18.2, max_ack_delay's default).
+/// A prompt window update follows the data that made room for it within this time: a receiver's
+/// application must read, and an ACK is delayed by at most 25 ms (RFC 9000 section 18.2,
+/// max_ack_delay's default).
 const PROMPT_GRANT: Nanos = Nanos::from_millis(50);
 
-/// Which first window a stream has (RFC 9000 section 18.2).
+/// Which initial limit a stream has (RFC 9000 section 18.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StreamKind {
     /// The receiver opened it.
@@ -118,26 +119,26 @@ enum StreamKind {
     OneWay,
 }
 
-/// Which streams have no places.
+/// The application protocol, which determines the control streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Application {
-    /// HTTP/3: control streams and those of QPACK go one way (RFC 9114 section 6.2).
+    /// HTTP/3: control streams and those of QPACK are unidirectional (RFC 9114 section 6.2).
     Http3,
     /// Any other.
     Other,
 }
 
-/// What an ACK frame acknowledged.
+/// The effect of an ACK frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acknowledged {
-    /// Packets that were not acknowledged before.
+    /// Number of newly acknowledged packets.
     pub(super) packets: u64,
-    /// Of these, those that carried data in places behind the first hole.
+    /// Places of their data after the first hole.
     pub(super) behind_hole: Vec<Places>,
 }
 
 impl Ledger {
-    /// All before this place is acknowledged.
+    /// Everything before this place is acknowledged.
     pub(super) fn acknowledged(&self) -> u64 {
         self.una
     }
@@ -147,7 +148,7 @@ impl Ledger {
         self.next
     }
 
-    /// A packet is captured; those between it and the last one were not.
+    /// Records a captured packet; returns the uncaptured ones between it and the previous one.
     pub(super) fn on_packet(&mut self, number: u64) -> Option<Places> {
         let before = self.largest;
         self.largest = Some(before.map_or(number, |before| before.max(number)));
@@ -155,7 +156,8 @@ impl Ledger {
         (first < number).then(|| (first, number - 1))
     }
 
-    /// Returns the places of a stream's bytes that a packet carries. `sender_is_client`: who sends.
+    /// Returns the places of a stream's bytes in a packet. `sender_is_client`: whether the client
+    /// sends.
     pub(super) fn carry(
         &mut self,
         sending: &Sending,
@@ -237,7 +239,7 @@ impl Ledger {
         true
     }
 
-    /// Lets go of streams whose data are acknowledged, or of the older half of them.
+    /// Drops streams whose data is acknowledged, otherwise the older half of them.
     #[cold]
     fn forget_streams(&mut self) {
         self.drop_acknowledged();
@@ -253,7 +255,7 @@ impl Ledger {
         }
     }
 
-    /// Lets go of pieces that are acknowledged, and of streams that have ended.
+    /// Drops acknowledged pieces, and ended streams.
     fn drop_acknowledged(&mut self) {
         let una = self.una;
         for outgoing in self.streams.values_mut() {
@@ -265,7 +267,7 @@ impl Ledger {
         self.extents = self.streams.values().map(|stream| stream.extents.len()).sum();
     }
 
-    /// Takes a range of an ACK frame of the other end.
+    /// Processes a range of an ACK frame of the other end.
     pub(super) fn acknowledge(&mut self, (low, high): (u64, u64), found: &mut Acknowledged) {
         self.largest_acknowledged = self.largest_acknowledged.max(high.min(self.largest.unwrap_or(0)));
         while let Some((&number, _)) = self.packets.range(low..=high).next() {
@@ -287,7 +289,7 @@ impl Ledger {
         self.holes = holes;
     }
 
-    /// What an ACK frame acknowledged is complete.
+    /// Completes an ACK frame.
     pub(super) fn complete_ack(&mut self, found: &mut Acknowledged) {
         let una = self.una;
         found.behind_hole.retain(|places| places.1 > una);
@@ -317,23 +319,23 @@ impl Ledger {
         if self.acked.len() > MAX_PACKETS
             && let Some((_, end)) = self.acked.pop_first()
         {
-            // What is so old is not sent again.
+            // Data this old is not retransmitted.
             self.una = end;
         }
     }
 
-    /// The acknowledged bytes around a place behind the first hole.
+    /// The acknowledged range that contains a place after the first hole.
     pub(super) fn block_of(&self, place: u64) -> Option<Places> {
         let (&start, &end) = self.acked.range(..=place).next_back()?;
         (place < end).then_some((start, end))
     }
 
-    /// The highest blocks of acknowledged bytes behind a hole.
+    /// The highest acknowledged ranges after a hole.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Places> + '_ {
         self.acked.iter().rev().map(|(&start, &end)| (start, end))
     }
 
-    /// A stream ends without the rest of its data, which is not sent again.
+    /// Ends a stream without the rest of its data, which is not retransmitted.
     pub(super) fn reset(&mut self, stream: u64) {
         let Some(outgoing) = self.streams.get_mut(&stream) else { return };
         outgoing.fin = true;
@@ -341,7 +343,7 @@ impl Ledger {
         extents.iter().for_each(|extent| self.mark((extent.at, extent.at + extent.len)));
     }
 
-    /// The other end grants this many bytes of a stream.
+    /// Records the other end's limit for a stream.
     pub(super) fn grant(&mut self, stream: u64, most: u64, time: Time) {
         let Some(outgoing) = self.streams.get_mut(&stream).filter(|stream| stream.most < most) else { return };
         outgoing.most = most;
@@ -349,7 +351,7 @@ impl Ledger {
         self.open_window(Some(stream), room, time);
     }
 
-    /// The other end grants this many bytes of the connection.
+    /// Records the other end's limit for the connection.
     pub(super) fn grant_connection(&mut self, most: u64, time: Time) {
         if self.max_data.is_none_or(|known| known < most) {
             self.max_data = Some(most);
@@ -364,11 +366,11 @@ impl Ledger {
         }
     }
 
-    /// The sender goes on: returns how long after a grant that it had waited for. `loop_back`: to
-    /// the receiver and back.
+    /// Records that the sender continues; returns how long after a window update, if it had waited
+    /// for one. `loop_back`: round trip to the receiver.
     pub(super) fn go_on(&mut self, time: Time, loop_back: Nanos) -> Option<Nanos> {
         let (since, until, window) = self.opened.take()?;
-        // At the receiver a grant leaves as soon as there is room: what passes until the next data
+        // The receiver sends the update as soon as there is room, so the time until the next data
         // shows the wait at both ends.
         let (waited, granted) = (time - since, until - since);
         let flow = &mut self.flow;
@@ -387,8 +389,7 @@ impl Ledger {
         Some(time - until)
     }
 
-    /// The place behind the last byte that flow control lets the sender send; `None` without any
-    /// limit that is known.
+    /// The place after the last byte that flow control allows; `None` without a known limit.
     pub(super) fn right_edge(&self) -> Option<u64> {
         let used = self.next.saturating_add(self.control);
         let of_connection = self.max_data.map(|most| most.saturating_sub(used));
@@ -403,7 +404,7 @@ impl Ledger {
     }
 }
 
-/// Adds places, joined to the last ones if they follow them.
+/// Adds a range of places; merges it with the last one if they are adjacent.
 fn push(places: &mut Vec<Places>, new: Places) {
     match places.last_mut() {
         Some(last) if last.1 == new.0 => last.1 = new.1,
@@ -411,7 +412,7 @@ fn push(places: &mut Vec<Places>, new: Places) {
     }
 }
 
-/// Adds an extent; returns whether it is a new one, and not a longer last one.
+/// Adds an extent; returns `false` if it only extended the last one.
 fn append(extents: &mut VecDeque<Extent>, new: Extent) -> bool {
     match extents.back_mut() {
         Some(last) if last.offset + last.len == new.offset && last.at + last.len == new.at => {

@@ -1,12 +1,12 @@
-//! `quic`: from datagrams to what the ends of a QUIC connection did, in the same form as TCP's.
+//! `quic`: converts datagrams of a QUIC connection to the same facts as for TCP.
 //!
-//! Without keys a connection shows who sends when and how much, and the handshake's first packets,
-//! which anybody can open. From these the stage makes the [`Segment`]s that TCP would have sent for
-//! the same: the handshake, the bytes of each datagram, and what each end can have had when it
-//! answered. All later stages take them as they take TCP's. What is lost, sent again or held by a
-//! window does not show in them, and causes that rest on these are left out.
+//! Without keys a connection shows the times and sizes of datagrams, and the handshake's first
+//! packets, whose keys are public. From these the stage derives equivalent TCP [`Segment`]s: the
+//! handshake, the bytes of each datagram, and the bytes that each end can have received when it
+//! responded. All later stages use them like TCP's. They do not show losses, retransmissions or
+//! flow control, so causes that need these are left out.
 //!
-//! The state of a connection is small, and that of all of them bounded.
+//! The state of a connection is small, and the total is bounded.
 
 mod connection;
 mod frames;
@@ -29,51 +29,50 @@ use sent::Endpoint;
 pub use sent::{Known, Sent};
 use std::collections::HashMap;
 
-/// Most connections that are followed at the same time; of more the ones that were silent for
-/// longest are let go.
+/// Most simultaneous connections; beyond it, those with the longest silence are dropped.
 const MAX_CONNECTIONS: usize = 4096;
 
-/// What is sent to a connection after a longer silence is of another one: the longest idle timeout
-/// in use is 10 minutes (Chrome's and quic-go's are 30 s).
+/// A datagram after a longer silence belongs to another connection: the longest idle timeout in use
+/// is 10 minutes (Chrome's and quic-go's are 30 s).
 const SILENCE: Nanos = Nanos::from_millis(600_000);
 
-/// A client fills up the datagrams of its Initial packets to this (RFC 9000 section 14.1).
+/// A client pads the datagrams of its Initial packets to this size (RFC 9000 section 14.1).
 const LEAST_INITIAL: u32 = 1_200;
 
-/// Follows all QUIC connections of a capture.
+/// Tracks all QUIC connections of a capture.
 #[derive(Debug, Default)]
 pub struct QuicReader {
     by_ends: HashMap<[Endpoint; 2], usize>,
-    /// By the connection ids that the ends chose in the handshake.
+    /// By the connection IDs that the ends chose in the handshake.
     by_id: HashMap<Vec<u8>, usize>,
-    /// The lengths of these, one bit each.
+    /// Bit set of the lengths of these IDs.
     id_lengths: u32,
     connections: Vec<QuicConnection>,
     keys: Option<KeyRing>,
 }
 
-/// What came of a datagram.
+/// Result of processing a datagram.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Taken<'a> {
-    /// It is of no QUIC connection that is known.
+    /// It belongs to no known QUIC connection.
     Unknown,
-    /// It is of this connection, and did so much.
+    /// It belongs to this connection.
     Known {
-        /// What it did.
+        /// The derived segments.
         sent: std::vec::Drain<'a, Sent>,
-        /// What is known of the connection.
+        /// The facts of the connection.
         known: Known<'a>,
     },
 }
 
 impl QuicReader {
-    /// Opens packets as far as these secrets let it.
+    /// Decrypts packets with these secrets.
     pub fn set_keys(&mut self, keys: KeyRing) {
         self.keys = Some(keys);
     }
 
-    /// Takes a datagram of a packet.
+    /// Processes a datagram of a packet.
     pub fn take(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) -> Taken<'_> {
         if datagram.is_cut() {
             return Taken::Unknown;
@@ -107,14 +106,14 @@ impl QuicReader {
             self.by_id.insert(id, index);
         }
         if known.is_some() && !self.by_ends.contains_key(&in_order(datagram)) && connection.may_have_more_names() {
-            // It moved to another path.
+            // The connection migrated to another path.
             self.by_ends.insert(in_order(datagram), index);
         }
         let (sent, known) = connection.taken();
         Taken::Known { sent, known }
     }
 
-    /// What was held back of all connections until it was clear what it is.
+    /// Returns the held segments of all connections at the end of the capture.
     pub fn finish(&mut self) -> Vec<Sent> {
         self.connections.iter_mut().flat_map(QuicConnection::finish).collect()
     }
@@ -125,7 +124,7 @@ impl QuicReader {
             return self.connections.get(index).filter(|one| time - one.last < SILENCE).map(|_| index);
         }
         let id = payload.get(1..)?;
-        // A short header, which begins with the receiver's id.
+        // A short header, which begins with the receiver's connection ID.
         if payload.first()? & 0x80 != 0 {
             return None;
         }
@@ -143,7 +142,7 @@ impl QuicReader {
         index
     }
 
-    /// Lets a half of the connections go, and numbers the others anew.
+    /// Drops half of the connections, and renumbers the others.
     #[cold]
     fn forget_oldest(&mut self) {
         let mut times: Vec<Time> = self.connections.iter().map(|one| one.last).collect();
@@ -167,7 +166,7 @@ impl QuicReader {
     }
 }
 
-/// Shorter ids are often the same by chance.
+/// Shorter IDs are often equal by chance.
 const MIN_ID: usize = 4;
 
 fn in_order(datagram: &Datagram) -> [Endpoint; 2] {

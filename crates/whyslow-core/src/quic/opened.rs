@@ -1,4 +1,4 @@
-//! [`OpenedConnection`]: a QUIC connection whose secrets are in a key log.
+//! [`OpenedConnection`]: a QUIC connection that a key log decrypts.
 
 use super::frames::{Ack, Frame, Frames, Piece};
 use super::header::{Kind, Long, V2};
@@ -12,16 +12,16 @@ use crate::types::{
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::SackBlocks;
 
-/// How often the length of the packets in one large datagram is searched for: a sender's kernel
-/// splits it (UDP_SEGMENT), and a receiver's puts several together (UDP_GRO).
+/// Most searches for the length of the packets in one large datagram: a sender's kernel splits it
+/// (UDP_SEGMENT), and a receiver's merges several (UDP_GRO).
 const MAX_SEARCHES: u32 = 16;
-/// Lengths of packets that are tried then: from the least that a path must carry (RFC 9000 section
-/// 14) to Ethernet's MTU less the headers.
+/// Packet lengths to try: from the minimum that a path must carry (RFC 9000 section 14) to
+/// Ethernet's MTU minus the headers.
 const PACKET_LENGTHS: std::ops::RangeInclusive<usize> = 1_200..=1_472;
-/// Most bytes of streams that wait for the next segment.
+/// Most pieces of stream bytes that wait for the next segment.
 const MAX_PENDING: usize = 64;
 
-/// TLS 1.3, which QUIC needs (RFC 9001 section 4.2).
+/// TLS 1.3, which QUIC requires (RFC 9001 section 4.2).
 const TLS13: u16 = 0x0304;
 /// The packet number spaces (RFC 9000 section 12.3).
 const INITIAL: usize = 0;
@@ -37,12 +37,12 @@ struct Phases {
     phase: bool,
 }
 
-/// What the packets of both ends hold.
+/// State of decryption of both ends' packets.
 #[derive(Debug)]
 pub(super) struct OpenedConnection {
     secrets: QuicSecrets,
     is_v2: bool,
-    /// The server's Initial packets.
+    /// Keys of the server's Initial packets.
     initial: Option<InitialKeys>,
     server_hello: CryptoStream,
     server_handshake: CryptoStream,
@@ -51,9 +51,9 @@ pub(super) struct OpenedConnection {
     traffic: [Option<Phases>; 2],
     early: Vec<PacketKeys>,
     largest: [[Option<u64>; 3]; 2],
-    /// Packet numbers of the last 64 packets: a packet that the network duplicated is ignored.
+    /// Packet numbers of the last 64 packets, to ignore packets duplicated by the network.
     recent: [Recent; 2],
-    /// The least time from the capture point to each end and back.
+    /// Lowest round trip from the capture point to each end.
     pub(super) loops: [Option<Nanos>; 2],
     ledgers: [Ledger; 2],
     granted: [u64; 2],
@@ -70,33 +70,33 @@ pub(super) struct OpenedConnection {
     pub(super) stopped: [Option<Undecrypted>; 2],
 }
 
-/// A packet whose frames are read.
+/// A packet whose frames are parsed.
 #[derive(Clone, Copy, Debug)]
 struct PacketAt {
     from: End,
     number: u64,
-    /// Packets right before it that were not captured.
+    /// Uncaptured packets directly before it.
     missing: Option<Places>,
     time: Time,
 }
 
-/// What a packet does, as a segment.
+/// The effect of a packet, as parts of a segment.
 #[derive(Debug, Default)]
 pub(super) struct Emission {
-    /// Bytes of streams.
+    /// Places of stream bytes.
     pub(super) places: Vec<Places>,
-    /// It acknowledges something, or grants more.
+    /// Whether it acknowledges data, or extends a window.
     pub(super) acknowledges: bool,
-    /// All that the other end sent before this is acknowledged.
+    /// Everything that the other end sent before this place is acknowledged.
     pub(super) ack: u64,
-    /// What is acknowledged behind that.
+    /// Acknowledged ranges after that.
     pub(super) sack: SackBlocks,
-    /// Bytes that the other end may send behind `ack`; `None` without a known limit.
+    /// Bytes that the other end may send after `ack`; `None` without a known limit.
     pub(super) window: Option<u64>,
 }
 
 impl OpenedConnection {
-    /// `dcid`: the id that the client's Initial packets go to.
+    /// `dcid`: the destination ID of the client's Initial packets.
     pub(super) fn new(secrets: QuicSecrets, version: u32, dcid: &[u8], facts: &Quic) -> Self {
         let is_v2 = version == V2;
         let mut opened = Self {
@@ -129,7 +129,7 @@ impl OpenedConnection {
         opened
     }
 
-    /// The server chose another version: the keys of its packets have other labels.
+    /// Changes the version that the server chose: the keys of its packets have other labels.
     pub(super) fn set_version(&mut self, version: u32, dcid: &[u8]) {
         if self.is_v2 != (version == V2) {
             self.is_v2 = version == V2;
@@ -137,12 +137,12 @@ impl OpenedConnection {
         }
     }
 
-    /// Whether the packets of the application can be opened.
+    /// Whether application packets can be decrypted.
     pub(super) fn is_ready(&self) -> bool {
         self.traffic.iter().all(Option::is_some)
     }
 
-    /// Whether any was opened.
+    /// Whether any packet was decrypted.
     pub(super) fn has_opened(&self) -> bool {
         self.facts.packets != [0; 2]
     }
@@ -150,7 +150,7 @@ impl OpenedConnection {
     fn offer(&mut self, from: End, offered: &TransportParameters) {
         let ledger = &mut self.ledgers[from.other().index()];
         ledger.max_data = offered.initial_max_data;
-        // A stream that the receiver opened is its local one.
+        // From the receiver's view, a stream that it opened is a local one.
         ledger.first_windows = [
             offered.initial_max_stream_data_bidi_local,
             offered.initial_max_stream_data_bidi_remote,
@@ -158,7 +158,7 @@ impl OpenedConnection {
         ];
     }
 
-    /// Takes a packet with a long header. Returns what a 0-RTT packet does.
+    /// Processes a packet with a long header. Returns the effect of a 0-RTT packet.
     pub(super) fn long(&mut self, long: &Long<'_>, from: End, time: Time) -> Option<Emission> {
         match (long.kind, from) {
             (Kind::Initial, End::Server) => {
@@ -191,7 +191,7 @@ impl OpenedConnection {
         }
     }
 
-    /// Opens a packet with a long header into `plain`.
+    /// Decrypts a packet with a long header into `plain`.
     fn open_long(&mut self, keys: &PacketKeys, long: &Long<'_>, from: End, space: usize) -> bool {
         let largest = &mut self.largest[from.index()][space];
         let Some(header) = keys.header(long.packet, long.number_at, *largest) else { return false };
@@ -202,7 +202,7 @@ impl OpenedConnection {
         is_open
     }
 
-    /// Reads what the server says of the handshake.
+    /// Parses the server's handshake messages.
     fn read_crypto(&mut self, space: usize) {
         let plain = std::mem::take(&mut self.plain);
         let stream = if space == INITIAL { &mut self.server_hello } else { &mut self.server_handshake };
@@ -244,8 +244,8 @@ impl OpenedConnection {
         }
     }
 
-    /// Takes a packet with a short header, or several of one length. `id`: length of the connection
-    /// id in it. Gives what each does.
+    /// Processes a packet with a short header, or several of one length. `id`: length of the
+    /// connection ID in it. Calls `give` with the effect of each.
     pub(super) fn short(
         &mut self,
         packet: &[u8],
@@ -271,7 +271,7 @@ impl OpenedConnection {
         has_opened
     }
 
-    /// Opens the first packet; returns its length and its number.
+    /// Decrypts the first packet; returns its length and its number.
     fn open_first(&mut self, rest: &[u8], from: End, id: usize) -> Option<(usize, u64)> {
         let known =
             self.lengths[from.index()].filter(|&known| rest.len() > known && rest.len() > *PACKET_LENGTHS.end());
@@ -321,7 +321,7 @@ impl OpenedConnection {
         Some(header.number)
     }
 
-    /// Reads the frames in `plain`; `None` if they do nothing that a segment shows.
+    /// Parses the frames in `plain`; `None` if they have no effect that a segment shows.
     fn frames(&mut self, from: End, number: u64, time: Time) -> Option<Emission> {
         let plain = std::mem::take(&mut self.plain);
         let (own, other) = (from.index(), from.other().index());
@@ -384,14 +384,14 @@ impl OpenedConnection {
         }
     }
 
-    /// An end did something because of a packet that passed so long before.
+    /// Adds a sample of the round trip to an end: the time from a packet to the end's reaction.
     fn note_loop(&mut self, end: End, took: Option<Nanos>) {
         let Some(took) = took.filter(|took| *took > Nanos::ZERO) else { return };
         let known = self.loops[end.index()].get_or_insert(took);
         *known = took.min(*known);
     }
 
-    /// What a segment of one end says of the bytes of the other, `sender`.
+    /// The acknowledgments that a segment of one end contains for the data of the other, `sender`.
     fn answer(&mut self, sender: usize, acknowledged: Acknowledged, emission: &mut Emission) {
         let ledger = &self.ledgers[sender];
         let edge = ledger.right_edge();
@@ -417,17 +417,17 @@ impl OpenedConnection {
         self.ledgers[from.index()].next()
     }
 
-    /// Bytes of streams that no segment has taken along.
+    /// Takes the stream bytes that wait for a segment.
     pub(super) fn take_pending(&mut self) -> Vec<StreamBytes> {
         std::mem::take(&mut self.pending)
     }
 
-    /// What the packets hold, so far.
+    /// The facts from the packets so far.
     pub(super) fn facts(&self) -> QuicOpened {
         QuicOpened { flow_control: self.ledgers.each_ref().map(|ledger| ledger.flow), ..self.facts }
     }
 
-    /// How far the packets could be opened.
+    /// How many packets could be decrypted.
     pub(super) fn decryption(&self) -> Decryption {
         let direction = |from: End| DecryptedDirection {
             from,
@@ -439,25 +439,25 @@ impl OpenedConnection {
         Decryption { version: Some(TLS13), cipher_suite: self.suite, directions }
     }
 
-    /// Nothing of this direction can be opened.
+    /// Stops decryption of this direction.
     pub(super) fn stop(&mut self, why: Undecrypted) {
         self.stopped = [Some(why); 2];
     }
 }
 
-/// Which of the last packets were seen.
+/// The recently seen packets.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
-    /// Behind the largest number.
+    /// Packet number after the largest one.
     next: u64,
-    /// One bit for each before it.
+    /// Bit set of the packets before it.
     seen: u64,
-    /// When the last ones passed, by number.
+    /// Capture times of the last ones, by number.
     times: [(u64, Time); TIMES],
 }
 
-/// Packets whose times are known: an ACK follows at latest when the second of them has arrived, or
-/// after max_ack_delay.
+/// Number of packets with known times: an ACK follows at latest when the second of them has
+/// arrived, or after max_ack_delay.
 const TIMES: usize = 64;
 
 impl Default for Recent {
@@ -467,13 +467,13 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// When a packet passed, if it is one of the last.
+    /// Capture time of a packet, if it is one of the last.
     fn time_of(&self, number: u64) -> Option<Time> {
         let (of, time) = *self.times.get(number as usize % TIMES)?;
         (of == number).then_some(time)
     }
 
-    /// Notes a packet; returns `false` if it was noted before.
+    /// Records a packet; returns `false` if it was already recorded.
     fn is_new(&mut self, number: u64, time: Time) -> bool {
         if let Some(slot) = self.times.get_mut(number as usize % TIMES).filter(|slot| slot.0 != number) {
             *slot = (number, time);
@@ -492,7 +492,7 @@ impl Recent {
     }
 }
 
-/// A key log without the secrets of a connection.
+/// The result if a key log has no secrets of a connection.
 pub(super) fn no_keys() -> Decryption {
     let direction = |from| DecryptedDirection { from, records: 0, bytes: 0, stopped: Some(Undecrypted::NoKeys) };
     Decryption { version: None, cipher_suite: None, directions: [direction(End::Client), direction(End::Server)] }

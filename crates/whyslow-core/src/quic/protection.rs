@@ -1,5 +1,5 @@
-//! The protection of Initial packets (RFC 9001 section 5, RFC 9369 section 3.3): its keys come from
-//! a connection id that is sent in clear.
+//! Protection of Initial packets (RFC 9001 section 5, RFC 9369 section 3.3): the keys are derived
+//! from a connection ID in clear.
 
 use super::header::{Long, V2};
 use crate::tls::PacketKeys;
@@ -8,22 +8,22 @@ use crate::tls::TAG;
 use hkdf::Hkdf;
 use sha2::Sha256;
 
-/// Of version 1.
+/// The salt of version 1.
 const SALT_V1: [u8; 20] = [
     0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f,
     0x0a,
 ];
-/// Of version 2.
+/// The salt of version 2.
 const SALT_V2: [u8; 20] = [
     0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9, 0xbd, 0x2e,
     0xd9,
 ];
 
-/// What protects the Initial packets of one end.
+/// The keys of one end's Initial packets.
 #[derive(Clone, Debug)]
 pub(super) struct InitialKeys(PacketKeys);
 
-/// A packet without its protection.
+/// A decrypted packet.
 #[derive(Debug)]
 pub(super) struct Opened {
     /// Its frames.
@@ -31,12 +31,12 @@ pub(super) struct Opened {
 }
 
 impl InitialKeys {
-    /// Those of the client, of a connection whose first packet went to this connection id.
+    /// The client's keys, for a connection whose first packet has this destination ID.
     pub(super) fn of_client(version: u32, dcid: &[u8]) -> Option<Self> {
         Self::of(version, dcid, b"client in")
     }
 
-    /// Those of the server of the same connection.
+    /// The server's keys of the same connection.
     pub(super) fn of_server(version: u32, dcid: &[u8]) -> Option<Self> {
         Self::of(version, dcid, b"server in")
     }
@@ -49,7 +49,7 @@ impl InitialKeys {
         PacketKeys::of_initial(version == V2, &secret).map(Self)
     }
 
-    /// Opens a packet; `None` if it is cut, damaged or protected by other keys.
+    /// Decrypts a packet; `None` if it is truncated, damaged or protected by other keys.
     pub(super) fn open(&self, long: &Long<'_>) -> Option<Opened> {
         let header = self.0.header(long.packet, long.number_at, None)?;
         let mut frames = Vec::new();

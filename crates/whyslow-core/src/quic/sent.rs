@@ -1,47 +1,47 @@
-//! [`Sent`]: what a datagram did, as a segment.
+//! [`Sent`]: the segment derived from a datagram.
 
 use crate::types::{Decryption, End, Frame, Quic, QuicOpened, StreamBytes};
 use crate::units::{Nanos, Time};
 use crate::wire::{FlowKey, Segment};
 use std::net::IpAddr;
 
-/// One end.
+/// Address and port of an end.
 pub(super) type Endpoint = (IpAddr, u16);
 
-/// What a datagram did, as a segment.
+/// The segment derived from a datagram.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// As TCP would have sent it.
+    /// The equivalent TCP segment.
     pub segment: Segment<'static>,
-    /// When.
+    /// Capture time.
     pub time: Time,
-    /// In which packet.
+    /// Frame number.
     pub frame: Frame,
-    /// Which end sent it.
+    /// The sender.
     pub from: End,
-    /// Bytes of streams that passed since the last segment, if a key log opens them.
+    /// Stream bytes since the last segment, if a key log decrypts them.
     pub streams: Vec<StreamBytes>,
 }
 
 impl Sent {
-    /// Whose it is.
+    /// The key of its connection.
     pub fn flow_key(&self) -> FlowKey {
         FlowKey::of(&self.segment).over_quic()
     }
 }
 
-/// What is known of a connection beside its segments.
+/// Facts of a connection in addition to its segments.
 #[derive(Clone, Debug)]
 pub struct Known<'a> {
-    /// What the handshake and the packets show.
+    /// Facts from the handshake and the packets.
     pub facts: &'a Quic,
-    /// The server's name.
+    /// The server name (SNI).
     pub name: Option<&'a str>,
-    /// What a key log opens.
+    /// Facts from decrypted packets.
     pub opened: Option<QuicOpened>,
-    /// How far it opens the packets; `None` without one.
+    /// How many packets were decrypted; `None` without a key log.
     pub decryption: Option<Decryption>,
-    /// The least time from the capture point to the client and back, and to the server, as far as
-    /// packets show it that are opened.
+    /// Lowest round trips from the capture point to the client and to the server, if decrypted
+    /// packets show them.
     pub loops: [Option<Nanos>; 2],
 }

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-//! Connections that are written packet by packet: 40 ms there and back, captured at the client.
+//! Connections written packet by packet: a round trip of 40 ms, captured at the client.
 
 mod opened;
 
@@ -19,15 +19,15 @@ use proptest::prelude::*;
 const DCID: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 const CLIENT: (u8, u16) = (1, 50_000);
 const SERVER: (u8, u16) = (2, 4_433);
-/// Milliseconds. From then on the client sends from another port.
+/// Time in milliseconds from which the client sends from another port.
 const MOVES: u32 = 90_000;
-/// The server's connection id, as `long` has it.
+/// The server's connection ID, as in `long`.
 const SERVER_ID: [u8; 8] = [11, 12, 13, 14, 15, 16, 17, 18];
 
-/// Milliseconds, whether the client sends, and what.
+/// Time in milliseconds, whether the client sends, and the packet.
 type Script = Vec<(u32, bool, Vec<u8>)>;
 
-/// A hello that names a server, HTTP/3 and a window of 65,536 bytes for all streams together.
+/// A hello with a server name, HTTP/3 and a connection window of 65,536 bytes.
 fn hello() -> Vec<u8> {
     let extension =
         |kind: u16, body: &[u8]| [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), body].concat();
@@ -66,12 +66,12 @@ fn to_server(bytes: usize) -> Vec<u8> {
     packet
 }
 
-/// An answer of full packets, ten a millisecond.
+/// A response of full packets, ten per millisecond.
 fn answer(at: u32, packets: u32) -> impl Iterator<Item = (u32, bool, Vec<u8>)> {
     (0..packets).map(move |n| (at + n / 10, false, short(1_200)))
 }
 
-/// An ACK for each two packets of an answer.
+/// An ACK for every second packet of a response.
 fn acked(script: &mut Script, at: u32, packets: u32) {
     for (n, packet) in answer(at, packets).enumerate() {
         let at = packet.0;
@@ -82,7 +82,7 @@ fn acked(script: &mut Script, at: u32, packets: u32) {
     }
 }
 
-/// All findings of all transfers, and of the connection.
+/// All findings of all transfers and of the connection.
 fn found(analysis: &Analysis) -> Vec<&Finding> {
     let all = analysis.connections.iter();
     all.flat_map(|one| one.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&one.findings)).collect()
@@ -134,8 +134,8 @@ fn connection_whose_servers_initial_is_missing_stays_one() {
     assert_eq!(connection.handshake.as_ref().and_then(|one| one.rtt_ms), Some(41.0));
 }
 
-/// Old connections leave the table when a TCP segment comes: one of QUIC is as old as its last
-/// datagram.
+/// Old connections are evicted when a TCP segment comes; the age of a QUIC connection is that of
+/// its last datagram.
 #[test]
 fn tcp_between_the_first_packets_divides_no_connection() {
     let mut tcp = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 192, 0, 2, 1, 192, 0, 2, 9];
@@ -171,14 +171,14 @@ fn both_versions_are_opened() {
 #[test]
 fn a_slow_server_is_told_and_not_as_certain() {
     let mut script = opening(1);
-    // A ticket and settings at once, and the answer a second later.
+    // A ticket and settings immediately, and the response a second later.
     script.extend([(82, false, short(300)), (83, true, short(40))]);
     script.extend((0..30).map(|n| (1_082 + n / 10, false, short(1_200))));
     script.push((1_086, true, short(40)));
     let analysis = explained(&script);
     let findings = &analysis.connections[0].transfers.last().unwrap().findings;
     assert_eq!(findings[0].cause, Cause::ServerThink, "{findings:?}");
-    // The bound holds whatever was measured of TCP.
+    // The limit applies regardless of measurements of TCP.
     assert!(findings[0].confidence <= 0.7 && !findings[0].to_confirm.is_empty());
 }
 
@@ -195,12 +195,12 @@ fn an_initial_packet_that_is_sent_again_is_counted() {
         found[0].statement,
         Statement::Exchange(ExchangeStatement::InitialRetransmitted { times: 1, .. })
     ));
-    // The timer of the client, and not the round trip.
+    // The client's timeout, and not the round trip.
     assert_eq!(found[0].cost_s.as_millis_f64(), 1_000.0);
     assert!(found[0].confidence < 0.9);
 }
 
-/// A Retry (RFC 9000 section 17.2.5), with another connection id of the server.
+/// A Retry packet (RFC 9000 section 17.2.5) with another connection ID of the server.
 fn retry() -> Vec<u8> {
     let mut packet = vec![0xf0, 0, 0, 0, 1, 4, 9, 8, 7, 6, 8, 21, 22, 23, 24, 25, 26, 27, 28];
     packet.extend([7; 40]);
@@ -234,7 +234,7 @@ fn version_negotiation_is_noted_and_the_client_begins_again() {
     assert!(found(&analysis).is_empty(), "{:?}", found(&analysis));
 }
 
-/// A page: three requests of some hundred bytes, each answered at once.
+/// A page: three requests of a few hundred bytes, each answered immediately.
 fn page() -> Script {
     let mut script = opening(1);
     for request in 0..3 {
@@ -282,8 +282,8 @@ fn silence_amid_an_answer_is_shown_and_not_blamed_on_the_application_alone() {
     assert!(found[0].confidence <= 0.5 && found[0].remedies.is_empty(), "{found:?}");
 }
 
-/// Flights of one size, one each round trip of 40 ms; captured at the client, or at the server,
-/// 20 ms away from the other end's times.
+/// Flights of one size, one per round trip of 40 ms; captured at the client, or at the server,
+/// where all times differ by 20 ms.
 fn windowed(at_server: bool) -> Analysis {
     let (mut script, late) = (opening(1), u32::from(at_server) * 20);
     if at_server {
@@ -334,7 +334,7 @@ fn acks_that_name_many_gaps_are_no_requests() {
     assert!(analysis.connections[0].directions[0].bytes < 400, "{:?}", analysis.connections[0].directions[0]);
 }
 
-/// The capture, condensed for so many shares.
+/// The capture, condensed into this number of shares.
 fn condensed(capture: &[u8], shares: usize) -> Vec<Vec<u8>> {
     let mut rows = vec![Vec::new(); shares];
     let origin = CaptureOrigin { name: "quic.pcap".to_owned(), ..CaptureOrigin::default() };
@@ -350,7 +350,7 @@ fn condensed(capture: &[u8], shares: usize) -> Vec<Vec<u8>> {
 fn condensed_capture_gives_the_same_and_is_smaller() {
     let mut script = page();
     acked(&mut script, 1_000, 400);
-    // Other UDP, and QUIC of another connection.
+    // Other UDP, and a packet of another QUIC connection.
     script.extend([
         (2_000, true, vec![0x12; 60]),
         (2_001, true, short(5)),

@@ -1,11 +1,11 @@
-//! Connections whose packets a key log opens: 40 ms there and back, captured at the client.
+//! Connections that a key log decrypts: a round trip of 40 ms, captured at the client.
 
 use super::*;
 use crate::analysis::{Limit, SendingStatement, Undecrypted};
 use crate::tls::{KeyLog, KeyRing, PacketKeys, packet_testing};
 use std::sync::Arc;
 
-/// What the server may send before the client grants more (see `hello`).
+/// Limit of the server before the first window update (see `hello`).
 const WINDOW: u64 = 65_536;
 const SUITE: u16 = 0x1301;
 const SECRETS: [[u8; 32]; 2] = [[5; 32], [6; 32]];
@@ -59,8 +59,8 @@ fn ack(largest: u64) -> Vec<u8> {
     [&[2][..], &varint(largest), &[0, 0], &varint(largest)].concat()
 }
 
-/// A response that a window of the connection holds: the client grants 64 KiB more when it has all,
-/// `late` milliseconds later.
+/// A response limited by the connection's window: the client sends the next update of 64 KiB when
+/// it has all data, `late` milliseconds later.
 fn held_by_a_window(late: u32) -> Script {
     let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
     // HEADERS with :method GET and :path /.
@@ -86,8 +86,8 @@ fn held_by_a_window(late: u32) -> Script {
     script
 }
 
-/// The same seen at the client, which grants more when half of the window is used: the grant leaves
-/// before the data that use up the last one.
+/// The same, captured at the client, which sends the update when half of the window is used: it
+/// precedes the data that fills the window.
 fn held_by_early_grants() -> Script {
     let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
     script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
@@ -195,7 +195,7 @@ fn lost_packet_is_known_as_retransmitted() {
 }
 
 proptest! {
-    /// Packets whose bytes an attacker with the keys chose.
+    /// Packets whose bytes were chosen by an attacker with the keys.
     #[test]
     fn hostile_frames_are_survived(packets in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 4..120)), 0..40)) {
         let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
