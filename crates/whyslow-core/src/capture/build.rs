@@ -1,9 +1,9 @@
-//! Writes captures by hand, right and wrong, for the tests.
+//! Builds captures by hand, valid and invalid, for the tests.
 //!
-//! The fuzz tests include this file as well, so it leans on nothing.
+//! The fuzz tests include this file as well, so it has no dependencies.
 #![allow(dead_code)]
 
-/// A pcapng block or a pcap header, field by field in one byte order.
+/// Builds a pcapng block or a pcap header, field by field in one byte order.
 #[derive(Clone, Debug)]
 pub(crate) struct ByteBuilder {
     pub(crate) big: bool,
@@ -35,7 +35,7 @@ impl ByteBuilder {
         self
     }
 
-    /// Up to the next multiple of four bytes.
+    /// Pads to a multiple of four bytes.
     pub(crate) fn pad(mut self) -> Self {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         self
@@ -50,12 +50,12 @@ pub(crate) struct PcapBuilder {
     pub(crate) version: (u16, u16),
     pub(crate) snaplen: u32,
     pub(crate) network: u32,
-    /// After the file header's usual 24 bytes.
+    /// Bytes after the file header's usual 24.
     pub(crate) header_extra: Vec<u8>,
     pub(crate) records: Vec<u8>,
 }
 
-/// A record's header: the time, and the captured and the original length.
+/// A record's header: the time, the captured length and the original length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordHeader {
     pub(crate) seconds: u32,
@@ -95,7 +95,7 @@ impl PcapBuilder {
         self
     }
 
-    /// A record that was captured whole.
+    /// A record of a completely captured packet.
     pub(crate) fn packet(self, seconds: u32, fraction: u32, data: &[u8]) -> Self {
         let length = data.len() as u32;
         self.record(RecordHeader::new(seconds, fraction, length, length), data)
@@ -115,7 +115,7 @@ pub(crate) struct PcapNgBuilder {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Options: code and value.
+/// Options: codes and values.
 pub(crate) type Options<'a> = &'a [(u16, Vec<u8>)];
 
 /// An enhanced packet block; its captured length is that of `data`.
@@ -129,7 +129,7 @@ pub(crate) struct PacketBlock<'a> {
 }
 
 impl PcapNgBuilder {
-    /// Begins with a section header.
+    /// Begins the file with a section header.
     pub(crate) fn new(big: bool) -> Self {
         Self { big, bytes: Vec::new() }.section(big)
     }

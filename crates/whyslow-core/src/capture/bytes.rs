@@ -1,6 +1,6 @@
-//! Integers out of hostile bytes: every read is checked, in either byte order.
+//! Reads integers from hostile bytes: every read is checked, in either byte order.
 
-/// The byte order that a capture was written in.
+/// The byte order of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
@@ -29,19 +29,18 @@ impl Order {
         }
     }
 
-    /// The 16 bits at `at`, when they are all there.
+    /// The 16 bits at `at`, if available.
     pub(super) fn u16_at(self, bytes: &[u8], at: usize) -> Option<u16> {
         bytes.get(at..)?.first_chunk().map(|chunk| self.u16(*chunk))
     }
 
-    /// The 32 bits at `at`, when they are all there.
+    /// The 32 bits at `at`, if available.
     pub(super) fn u32_at(self, bytes: &[u8], at: usize) -> Option<u32> {
         bytes.get(at..)?.first_chunk().map(|chunk| self.u32(*chunk))
     }
 }
 
-/// The byte order that the section header block at the start of `block` declares; none when it
-/// declares none.
+/// The byte order of the section header block at the start of `block`; `None` if it is invalid.
 pub(super) fn section_order(block: &[u8]) -> Option<Order> {
     let magic = block.get(8..)?.first_chunk()?;
     [Order::Little, Order::Big].into_iter().find(|order| order.u32(*magic) == BYTE_ORDER_MAGIC)

@@ -1,17 +1,17 @@
-//! What kind of capture the first bytes begin, or what they are instead.
+//! Detects the capture format from the first bytes, or the kind of an unsupported file.
 
 use super::CaptureError;
 use super::bytes::{Order, section_order};
 use super::condensed;
 use super::pcap::Variant;
 
-/// As many of the first bytes as a verdict may need.
+/// Number of first bytes that are always enough.
 pub(super) const ENOUGH: usize = 512;
 
-/// The pcapng section header block's type; a palindrome, so it reads the same in either byte order.
+/// Type of the pcapng section header block; equal in either byte order.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// A format that can be read.
+/// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Pcap(Variant),
@@ -20,8 +20,8 @@ pub(super) enum Format {
     Condensed,
 }
 
-/// The format that `head` begins; none while more of it must be seen, which is never the case once
-/// `head` holds [`ENOUGH`] bytes (no more are looked at) or is `all` there is.
+/// The format that begins with `head`; `None` if more bytes are needed, which is never the case if
+/// `head` has [`ENOUGH`] bytes (more are ignored) or is `all` of the input.
 pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureError> {
     let more = !all && head.len() < ENOUGH;
     let head = head.get(..ENOUGH).unwrap_or(head);
@@ -49,20 +49,20 @@ pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureEr
     }
 }
 
-/// How a format that is not read can be made one that is.
+/// How to convert an unsupported format.
 #[derive(Clone, Copy)]
 enum Remedy {
-    /// Wireshark reads it.
+    /// Wireshark can convert it.
     Convert,
-    /// It is compressed.
+    /// It must be decompressed.
     Decompress(&'static str),
     /// An archive holds several files.
     Unpack,
-    /// None: it holds no packets.
+    /// No remedy: it contains no packets.
     None,
 }
 
-/// Magic numbers at the start of what people feed to packet tools by mistake.
+/// Magic numbers of files that people pass to packet tools by mistake.
 const KNOWN: &[(&[u8], &str, Remedy)] = &[
     (b"\x1f\x8b", "gzip data", Remedy::Decompress("gunzip")),
     (b"\x28\xb5\x2f\xfd", "zstd data", Remedy::Decompress("zstd -d")),
@@ -90,7 +90,7 @@ const KNOWN: &[(&[u8], &str, Remedy)] = &[
     (b"SQLite format 3\0", "an SQLite database", Remedy::None),
 ];
 
-/// Why `head` begins neither a capture nor a text; none when it may be a text.
+/// Why `head` begins neither a capture nor a text; `None` if it may be a text.
 fn refusal(head: &[u8]) -> Option<String> {
     if head.is_empty() {
         return Some("the input is empty".to_owned());
@@ -128,22 +128,22 @@ fn refusal(head: &[u8]) -> Option<String> {
 
 const CONVERT: &str = "convert it with `editcap -F pcapng FILE out.pcapng` (it comes with Wireshark)";
 
-/// Text has no NUL and hardly any other control characters; letters beyond ASCII may come in any
-/// encoding.
+/// Whether it may be text: no NUL and few other control characters; letters beyond ASCII may have
+/// any encoding.
 fn looks_like_text(head: &[u8]) -> bool {
     let control = head.iter().filter(|byte| byte.is_ascii_control() && !b"\t\n\r\x0b\x0c\x08\x1b".contains(byte));
     !head.contains(&0) && control.count() * 20 <= head.len()
 }
 
-/// ERF has no magic number: two records in a row must make sense. A record starts with a
-/// little-endian 32.32 fixed point time, then type, flags, and big-endian record length, loss
-/// counter and wire length.
+/// Whether it may be ERF, which has no magic number: two consecutive records must be plausible. A
+/// record starts with a little-endian 32.32 fixed-point time, then type, flags, and big-endian
+/// record length, loss counter and wire length.
 fn looks_like_erf(head: &[u8]) -> bool {
     let record = |at: usize| {
         let seconds = Order::Little.u32_at(head, at + 4)?;
         let kind = head.get(at + 8)? & 0x7f;
         let length = usize::from(Order::Big.u16_at(head, at + 10)?);
-        // Types are numbered from 1 to 48 at most; the times of any capture lie after 1990.
+        // Types are numbers from 1 to 48; all captures are from after 1990.
         ((1..=48).contains(&kind) && length >= 16 && seconds > 631_152_000).then_some((seconds, length))
     };
     record(0).is_some_and(|(first, length)| record(length).is_some_and(|(second, _)| second.abs_diff(first) < 86_400))

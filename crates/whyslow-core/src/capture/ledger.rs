@@ -1,60 +1,61 @@
-//! What a reader learns about its capture on the way: frame numbers, times, link types and what was
-//! odd.
+//! State that all readers keep about their capture: frame numbers, times, link types and problems.
 //!
-//! Giving a packet to the sink goes through here, so that counting is the same for every format.
+//! Readers pass all packets to the sink through it, so that counting is the same for every format.
 
 use super::{Clock, LinkType, Packet, Problem, Sink, Summary};
 use crate::units::{Nanos, Time};
 use std::collections::BTreeSet;
 
-/// Going back this far is a clock that was set, not packets of several queues out of order.
+/// Times that go back this far mean that the clock was set, and not that several queues are out of
+/// order.
 const STEP_BACK: i64 = 100_000_000;
-/// Going forward this far is a clock that was set (from 1970, usually), not a quiet network.
+/// Times that go forward this far mean that the clock was set (usually from 1970), and not that the
+/// network was quiet.
 const STEP_FORWARD: i64 = 366 * 86_400 * 1_000_000_000;
 
 const MILLISECOND: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MILLISECOND;
-/// Fewer packets may all come within the first millisecond of a second by chance.
+/// Fewer packets may all be in the first millisecond of a second by chance.
 const MIN_PACKETS: u64 = 20;
 
-/// Counts and remembers; [`CaptureLedger::summary`] tells.
+/// Counts packets and problems; see [`CaptureLedger::summary`].
 #[derive(Debug)]
 pub(super) struct CaptureLedger {
     /// Number of the last frame.
     frames: u64,
-    /// Frames that hold no packet.
+    /// Frames without a packet.
     empty: u64,
-    /// Packets that came without a time.
+    /// Packets without a time.
     timeless: u64,
     earliest: i64,
     latest: i64,
-    /// A packet came at another time than a whole second.
+    /// Whether a packet has a time that is not a whole second.
     has_fractions: bool,
     links: Vec<LinkType>,
     links_seen: BTreeSet<LinkType>,
     cut: CutPackets,
-    /// Bytes passed over because nothing could be made of them.
+    /// Bytes skipped because they were unreadable.
     skipped: u64,
     problems: Vec<Problem>,
 }
 
-/// What a record holds of a packet, beside its time.
+/// A packet in a record, without its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CapturedRecord<'a> {
     pub(super) link: LinkType,
     pub(super) data: &'a [u8],
-    /// Not less than what was captured.
+    /// At least the captured length.
     pub(super) original_len: u32,
-    /// What the capture was limited to.
+    /// The snapshot length.
     pub(super) snaplen: u32,
 }
 
-/// Packets that were captured in part.
+/// Truncated packets.
 #[derive(Debug, Default)]
 struct CutPackets {
     count: u64,
     first_frame: u64,
-    /// One more than was captured of any; 0 without any.
+    /// Largest captured length plus one; 0 without any.
     max_captured_plus_one: usize,
     snaplen: u32,
 }
@@ -78,22 +79,22 @@ impl Default for CaptureLedger {
 }
 
 impl CaptureLedger {
-    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before
-    /// the one before it, the first and the last are enough.
+    /// Records the time of packets (ns). For several consecutive packets in time order, the first
+    /// and the last are enough.
     #[inline(always)]
     pub(super) fn time(&mut self, time: i64) {
         self.earliest = self.earliest.min(time);
         self.latest = self.latest.max(time);
     }
 
-    /// Gives a packet that has no time to the sink, at the latest time known.
+    /// Passes a packet without a time to the sink, with the latest known time.
     pub(super) fn timeless_packet<S: Sink>(&mut self, sink: &mut S, record: CapturedRecord<'_>) {
         self.timeless += 1;
         let time = if self.latest == i64::MIN { 0 } else { self.latest };
         self.packet(sink, time, record);
     }
 
-    /// Gives a packet to the sink, whose time was told or will be.
+    /// Passes a packet to the sink; its time is recorded separately.
     #[inline(always)]
     pub(super) fn packet<S: Sink>(&mut self, sink: &mut S, time: i64, record: CapturedRecord<'_>) {
         let CapturedRecord { link, data, original_len, snaplen } = record;
@@ -103,7 +104,7 @@ impl CaptureLedger {
         }
         if data.len() < original_len as usize {
             self.cut.count += 1;
-            // All are as long as the first one, nearly always.
+            // Nearly always, all are as long as the first one.
             if data.len() >= self.cut.max_captured_plus_one {
                 self.cut_higher(data.len(), snaplen);
             }
@@ -111,7 +112,7 @@ impl CaptureLedger {
         sink.packet(&Packet { frame: self.frames, time: Time(time), link, data, original_len });
     }
 
-    /// More was captured of this packet than of any that was cut before.
+    /// More of this packet was captured than of any truncated one before.
     #[cold]
     fn cut_higher(&mut self, captured: usize, snaplen: u32) {
         if self.cut.max_captured_plus_one == 0 {
@@ -121,31 +122,30 @@ impl CaptureLedger {
         self.cut.max_captured_plus_one = captured + 1;
     }
 
-    /// A record that Wireshark numbers as a frame, but which is no packet.
+    /// Counts a record that Wireshark numbers as a frame, but that is not a packet.
     pub(super) fn frame_without_packet(&mut self) {
         self.frames += 1;
         self.empty += 1;
     }
 
-    /// The number that the next frame will get.
+    /// Number of the next frame.
     pub(super) fn next_frame(&self) -> u64 {
         self.frames + 1
     }
 
-    /// The capture declares a link type.
+    /// Adds a declared link type.
     pub(super) fn link(&mut self, link: LinkType) {
         if self.links_seen.insert(link) {
             self.links.push(link);
         }
     }
 
-    /// Something is odd. The detail is asked for the first time only, and should say where that
-    /// was.
+    /// Records a problem. Calls `detail` only the first time; it should contain the position.
     pub(super) fn note(&mut self, slug: &'static str, detail: impl FnOnce() -> String) {
         self.note_many(slug, 1, detail);
     }
 
-    /// As [`Self::note`], `count` times at once.
+    /// Like [`Self::note`], `count` times at once.
     pub(super) fn note_many(&mut self, slug: &'static str, count: u64, detail: impl FnOnce() -> String) {
         match self.problems.iter_mut().find(|problem| problem.slug == slug) {
             Some(problem) => problem.count = problem.count.saturating_add(count),
@@ -153,13 +153,13 @@ impl CaptureLedger {
         }
     }
 
-    /// Bytes were passed over because nothing could be made of them.
+    /// Counts bytes that were skipped because they were unreadable.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.skipped += bytes as u64;
     }
 
-    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of
-    /// the next frame.
+    /// Records a clock that was set between two consecutive packets of one interface; `time` is
+    /// that of the next frame.
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
         if Self::is_step(previous, time) {
@@ -167,7 +167,7 @@ impl CaptureLedger {
         }
     }
 
-    /// Whether a clock was set between two packets in a row of one interface.
+    /// Whether a clock was set between two consecutive packets of one interface.
     #[inline(always)]
     pub(super) fn is_step(previous: i64, time: i64) -> bool {
         !(-STEP_BACK..=STEP_FORWARD).contains(&time.saturating_sub(previous))
@@ -183,7 +183,7 @@ impl CaptureLedger {
         });
     }
 
-    /// What was learnt; `lost_since` is where the reader lost track for good.
+    /// The summary; `lost_since`: position after which no more records were found.
     pub(super) fn summary(mut self, format: &'static str, lost_since: Option<u64>) -> Summary {
         if self.skipped > 0
             && let Some(damaged) = self.problems.iter_mut().find(|problem| problem.slug == "damaged-record")

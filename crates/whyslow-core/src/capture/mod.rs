@@ -1,11 +1,11 @@
-//! `capture`: bytes pushed in any split → packets.
+//! `capture`: converts bytes, pushed in any split, to packets.
 //!
-//! Knows the container formats (pcap, pcapng, tcpdump's text, condensed captures) and nothing of
-//! what is in a packet.
-//! It promises that the packets do not depend on how the bytes were split over the pushes, that a
-//! torn or damaged record ends or is skipped with a counted [`Problem`], and that memory stays
-//! bounded by one record. A text capture comes out as packets as well: the reader writes the IP and
-//! TCP headers that the line describes, so that all later stages have one input.
+//! Supports container formats (pcap, pcapng, tcpdump's text, condensed captures), and ignores the
+//! contents of packets.
+//! The packets do not depend on the split of the bytes. A truncated or damaged record ends the
+//! capture or is skipped, with a counted [`Problem`]. Memory is bounded by one record. A text
+//! capture gives packets as well: its reader writes the IP and TCP headers that a line describes,
+//! so that all later stages have only one kind of input.
 //!
 //! ```
 //! use whyslow_core::capture::{CaptureError, Packet, Reader, Sink};
@@ -50,18 +50,18 @@ use crate::units::{Nanos, Time};
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-/// One captured packet, borrowed from the bytes that were pushed.
+/// A captured packet, borrowed from the pushed bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// 1-based number within its file, counted as Wireshark counts.
+    /// 1-based number in its file, as in Wireshark.
     pub frame: u64,
-    /// When it was captured, since the epoch where [`Clock::Absolute`].
+    /// Capture time; since the epoch with [`Clock::Absolute`].
     pub time: Time,
-    /// What `data` starts with.
+    /// Link type of `data`.
     pub link: LinkType,
-    /// The captured bytes, from the link layer's first.
+    /// The captured bytes, from the first byte of the link layer.
     pub data: &'a [u8],
-    /// The packet's length on the wire in bytes; never less than `data.len()`.
+    /// Length on the wire in bytes; at least `data.len()`.
     pub original_len: u32,
 }
 
@@ -75,104 +75,103 @@ impl LinkType {
     pub const ETHERNET: Self = Self(1);
 }
 
-/// How far a capture's times can be trusted.
+/// Meaning of a capture's times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clock {
     /// Since the epoch, UTC.
     #[default]
     Absolute,
-    /// A text capture with times of day but no date, or times since its first packet: only
-    /// differences mean something.
+    /// A text with times of day but no date, or times since its first packet: only differences are
+    /// valid.
     Relative,
-    /// A text capture without times (`tcpdump -t`), a capture with whole seconds only, or one whose
-    /// times have an unknown origin: nothing is concluded from times.
+    /// A text without times (`tcpdump -t`), a capture with only whole seconds, or times with an
+    /// unknown base: times are not used.
     None,
 }
 
-/// Something about the capture itself that the reader must say.
+/// A problem of the capture that must be reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// A short name: one of the public vocabulary (`short-snaplen`), or the reader's own
-    /// (`torn-record`).
+    /// Short name: a public one (`short-snaplen`), or the reader's own (`torn-record`).
     pub slug: Cow<'static, str>,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// In plain words: what, and where it was met first (byte offset or frame).
+    /// Description, with the first position (byte offset or frame).
     pub detail: String,
 }
 
-/// What a capture says about itself, once it was read to its end.
+/// Summary of a capture, after it was read completely.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// `pcap`, `pcapng`, `tcpdump text`; `unread` of one that could not be read, `condensed` of a
-    /// torn condensed one.
+    /// `pcap`, `pcapng`, `tcpdump text`; `unread` if it could not be read, `condensed` for a
+    /// truncated condensed capture.
     pub format: &'static str,
-    /// Every link type declared, in order of appearance.
+    /// All declared link types, in order of appearance.
     pub link_types: Vec<LinkType>,
-    /// Packets given to the sink.
+    /// Number of packets passed to the sink.
     pub packets: u64,
-    /// The earliest time seen; none without packets, or without times.
+    /// Earliest time; `None` without packets or times.
     pub first_time: Option<Time>,
-    /// The latest time seen.
+    /// Latest time.
     pub last_time: Option<Time>,
-    /// What the times mean.
+    /// Meaning of the times.
     pub clock: Clock,
-    /// What was skipped, cut or odd, by kind.
+    /// Skipped, truncated and unusual data, by kind.
     pub problems: Vec<Problem>,
-    /// Echo requests that a text tells of.
+    /// Echo requests in a text.
     pub pings: Vec<Ping>,
-    /// Names that were resolved, as a text tells.
+    /// Name lookups in a text.
     pub lookups: Vec<Lookup>,
 }
 
-/// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
+/// Echo requests from one host to another, and the replies. Hosts are written as in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ping {
-    /// Who asked; none where ping's own words do not say.
+    /// The host that sent the requests; `None` in ping's own output.
     pub from: Option<String>,
-    /// Who was asked.
+    /// The destination.
     pub to: String,
-    /// Requests; none where the text leaves some out.
+    /// Number of requests; `None` if the text omits some.
     pub sent: Option<u64>,
-    /// Of those, the answered ones.
+    /// Number of answered requests.
     pub received: Option<u64>,
-    /// Least, mean and most round trip.
+    /// Minimum, mean and maximum round trip.
     pub round_trips: Option<[Nanos; 3]>,
 }
 
-/// A name that somebody asked for. Hosts are as the text writes them.
+/// A name lookup. Hosts are written as in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lookup {
-    /// Who asked.
+    /// The host that sent the query.
     pub client: String,
-    /// Who answered, or else was asked last.
+    /// The server that answered, otherwise the last one that was asked.
     pub server: String,
     /// The name.
     pub name: String,
-    /// The record's type: `A`, `AAAA`.
+    /// Type of the record: `A`, `AAAA`.
     pub kind: String,
-    /// The first query.
+    /// Time of the first query.
     pub start: Time,
-    /// From there to the answer; none without one, or without times.
+    /// Time from there to the response; `None` without one, or without times.
     pub took: Option<Nanos>,
-    /// How often it was asked for.
+    /// Number of queries.
     pub queries: u64,
-    /// Records in the answer; none without one.
+    /// Number of records in the response; `None` without one.
     pub answers: Option<u64>,
-    /// Why there is none: `NXDomain`, `ServFail`.
+    /// The error, if any: `NXDomain`, `ServFail`.
     pub refusal: Option<String>,
 }
 
-/// Why bytes could not be read as a capture at all.
+/// Why bytes could not be read as a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaptureError {
-    /// Byte offset in the input where it went wrong.
+    /// Byte offset of the error in the input.
     pub offset: u64,
-    /// What was wrong, and what to do, in plain words.
+    /// The error and its remedy.
     pub message: String,
 }
 
@@ -184,32 +183,31 @@ impl std::fmt::Display for CaptureError {
 
 impl std::error::Error for CaptureError {}
 
-/// Takes what a capture holds, in file order.
+/// Receives the contents of a capture, in file order.
 pub trait Sink {
     /// A packet.
     fn packet(&mut self, packet: &Packet<'_>);
-    /// The packets that follow are made of text, with times that mean so much. Comes before the
-    /// first one.
+    /// The following packets come from text; `clock` is the meaning of their times. Called before
+    /// the first packet.
     fn text(&mut self, clock: Clock) {
         let _ = clock;
     }
-    /// The packets that follow were condensed; comes before everything else.
+    /// The following packets were condensed. Called before everything else.
     fn condensed(&mut self, origin: &CaptureOrigin) {
         let _ = origin;
     }
-    /// Of a text: packets were left out between two others that came at these times; of a
-    /// conversation between these ends, or of any.
+    /// Packets are missing in a text between two others with these times: of a connection between
+    /// these ends, or of any.
     fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         let _ = (of, from, until);
     }
     /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's
-    /// text). When `stand_in` is set the capture shows only the name, and the address was made up
-    /// to stand for it.
+    /// text). `stand_in`: the capture has only the name, and the address is a placeholder.
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         let _ = (address, name, stand_in);
     }
-    /// The capture holds secrets of TLS connections (a pcapng decryption secrets block), as the
-    /// lines of a key log, before the packet with this frame number.
+    /// The capture contains TLS secrets (a pcapng decryption secrets block) as lines of a key log,
+    /// before the packet with this frame number.
     fn key_log(&mut self, lines: &[u8], next_frame: u64) {
         let _ = (lines, next_frame);
     }

@@ -1,28 +1,28 @@
-//! pcap: a file header, then records of 16 bytes of header and the packet.
+//! pcap: a file header, then records with a header of 16 bytes and the packet.
 //!
-//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers)
-//! variants in both byte orders, the swapped length fields of versions before 2.4 and AIX's dialect
-//! (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>, draft-ietf-opsawg-pcap). The FCS
-//! length in the link type field is ignored: what follows an IP datagram is nobody's payload.
+//! Supports the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers)
+//! variants in both byte orders, the swapped length fields of versions before 2.4, and AIX's
+//! variant (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>, draft-ietf-opsawg-pcap).
+//! Ignores the FCS length in the link type field, because bytes after an IP datagram are not used.
 //!
-//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet.
-//! Where Wireshark stops at a damaged record, this reader looks for the next credible one and
-//! numbers on.
+//! Frame numbers are those of Wireshark: a truncated last record gives no packet. Where Wireshark
+//! stops at a damaged record, this reader searches for the next plausible one and continues
+//! numbering.
 
 use super::bytes::Order;
 use super::ledger::{CaptureLedger, CapturedRecord};
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 
-/// What a file's magic number says.
+/// The variant, from a file's magic number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     order: Order,
     nanoseconds: bool,
-    /// The file header's length in bytes.
+    /// Length of the file header in bytes.
     file_header: usize,
     /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type,
-    /// of no use here.
+    /// which are not used.
     extra: u8,
 }
 
@@ -37,8 +37,8 @@ impl Variant {
                 0xa1b2_c3d4 => (false, FILE_HEADER, 0),
                 0xa1b2_3c4d => (true, FILE_HEADER, 0),
                 0xa1b2_cd34 => (false, FILE_HEADER, 8),
-                // Ixia's hardware and software captures: the file header ends in the length of all
-                // records.
+                // Ixia's hardware and software captures: the file header ends with the length of
+                // all records.
                 0x1c00_01ac => (true, FILE_HEADER + 4, 0),
                 0x1c00_01ab => (false, FILE_HEADER + 4, 0),
                 _ => return None,
@@ -48,19 +48,19 @@ impl Variant {
     }
 }
 
-/// Which of a record's length fields comes first.
+/// Order of a record's length fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lengths {
-    /// Captured, then original.
+    /// Captured, original.
     Usual,
-    /// Original, then captured: before version 2.3, and DG/UX.
+    /// Original, captured: before version 2.3, and DG/UX.
     Swapped,
-    /// Version 2.3, whose writers did not agree: the smaller one is the captured length.
+    /// Version 2.3, whose writers differ: the smaller one is the captured length.
     Either,
 }
 
 impl Lengths {
-    /// Captured and original.
+    /// Returns captured and original length.
     #[cold]
     fn of(self, first: u32, second: u32) -> (u32, u32) {
         match self {
@@ -71,12 +71,12 @@ impl Lengths {
     }
 }
 
-/// How the fields of a record's header are to be understood.
+/// How to interpret the fields of a record's header.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
     order: Order,
     lengths: Lengths,
-    /// What the fraction of a second counts, ns, and how many there are.
+    /// Unit of the fraction of a second in ns, and number of units per second.
     unit: u32,
     per_second: u32,
 }
@@ -87,12 +87,12 @@ impl Fields {
         Self { order, lengths, unit, per_second }
     }
 
-    /// Whether they are as nearly all files have them.
+    /// Whether they have the usual form.
     fn are_usual(self) -> bool {
         (self.order, self.lengths) == (Order::Little, Lengths::Usual)
     }
 
-    /// `USUAL`: [`are_usual`](Self::are_usual), so that nothing need be asked.
+    /// `USUAL`: [`are_usual`](Self::are_usual), so that no field needs a check.
     #[inline(always)]
     fn header<const USUAL: bool>(self, bytes: &[u8; RECORD_HEADER]) -> Header {
         let order = if USUAL { Order::Little } else { self.order };
@@ -104,7 +104,7 @@ impl Fields {
             Lengths::Usual => (first, second),
             lengths => lengths.of(first, second),
         };
-        // No overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
+        // Cannot overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
         let time = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * i64::from(self.unit);
         Header { time, fraction_ok: fraction < self.per_second, captured, original }
     }
@@ -115,17 +115,17 @@ impl Fields {
 pub(super) struct PcapReader {
     variant: Variant,
     ledger: CaptureLedger,
-    /// Where in the file the next byte lies.
+    /// Offset of the next byte in the file.
     offset: u64,
-    /// The file header was read.
+    /// Whether the file header was read.
     begun: bool,
     link: LinkType,
-    /// As declared; 0 is no limit.
+    /// The declared snapshot length; 0 means unlimited.
     snaplen: u32,
     fields: Fields,
-    /// Time of the record before, ns.
+    /// Time of the previous record, ns.
     previous: Option<i64>,
-    /// Where a damaged record was met; set until a credible one is found.
+    /// Offset of a damaged record, until a plausible one is found.
     lost: Option<u64>,
 }
 
@@ -134,26 +134,26 @@ pub(super) struct PcapReader {
 struct Header {
     /// Nanoseconds since the epoch.
     time: i64,
-    /// The fraction of the second is one.
+    /// Whether the fraction is less than a second.
     fraction_ok: bool,
     captured: u32,
     original: u32,
 }
 
-/// Records in a row lie less than this apart, or the header is doubted.
+/// If consecutive records are this far apart, the header is suspect.
 const DAY: i64 = 86_400_000_000_000;
-/// Stands for the time before the first record's.
+/// Value for the time before the first record.
 const NO_TIME: i64 = i64::MIN;
 
-/// What a closer look at a record's header gave.
+/// Result of a detailed check of a record's header.
 enum HeaderVerdict {
     Fine,
     Damaged,
-    /// This many bytes are needed to tell.
+    /// This many bytes are needed to decide.
     Need(usize),
 }
 
-/// What is known about a place that may be a record, while looking for the next credible one.
+/// Whether a position may be a record, during the search for the next plausible one.
 enum Candidate {
     Record,
     No,
@@ -161,7 +161,7 @@ enum Candidate {
 }
 
 impl PcapReader {
-    /// Nothing read yet.
+    /// Creates a reader at the start of the file.
     pub(super) fn new(variant: Variant) -> Self {
         Self {
             variant,
@@ -176,18 +176,18 @@ impl PcapReader {
         }
     }
 
-    /// What was learnt.
+    /// The summary of the capture.
     pub(super) fn summary(self) -> Result<Summary, CaptureError> {
         Ok(self.ledger.summary("pcap", self.lost))
     }
 
-    /// Reads the file header; what it says wrong never makes the records unreadable.
+    /// Reads the file header; wrong values in it never make the records unreadable.
     fn begin(&mut self, header: &[u8; FILE_HEADER]) {
         let order = self.variant.order;
         let (major, minor) = (order.u16([header[4], header[5]]), order.u16([header[6], header[7]]));
         self.snaplen = order.u32([header[16], header[17], header[18], header[19]]);
         let network = order.u32([header[20], header[21], header[22], header[23]]);
-        // The upper half of the field holds the FCS length and bits that must be 0.
+        // The upper half of the field contains the FCS length, and bits that must be 0.
         self.link = LinkType(network as u16);
         let lengths = match (major, minor) {
             (2, 0..=2) | (543, _) => Lengths::Swapped,
@@ -195,7 +195,7 @@ impl PcapReader {
             _ => Lengths::Usual,
         };
         if (major, minor) == (2, 2) && !self.variant.nanoseconds && self.variant.extra == 0 {
-            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and
+            // AIX writes interface types (RFC 1573) that no other writer of that time used, and
             // nanoseconds.
             let aix = match self.link.0 {
                 6 => Some(1),
@@ -230,18 +230,17 @@ impl PcapReader {
         self.fields.header::<false>(bytes)
     }
 
-    /// Records are as nearly all files have them: short headers, whose fields are as usual, and
-    /// packets of Ethernet.
+    /// Whether records have the usual form: short headers with usual fields, and Ethernet packets.
     fn is_usual(&self) -> bool {
         self.variant.extra == 0 && self.fields.are_usual() && self.link == LinkType::ETHERNET
     }
 
-    /// The longest record that is believed: what libpcap and Wireshark accept for the link type.
+    /// The longest plausible record: the limit of libpcap and Wireshark for the link type.
     fn longest(&self) -> u32 {
         longest_packet(self.link)
     }
 
-    /// How far a record's packet lies behind its start.
+    /// Offset of a record's packet from the record's start.
     #[inline(always)]
     fn before(&self) -> usize {
         RECORD_HEADER + usize::from(self.variant.extra)
@@ -251,13 +250,13 @@ impl PcapReader {
         if self.snaplen == 0 { u32::MAX } else { self.snaplen }
     }
 
-    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one.
-    /// Returns what was consumed, and what is needed next; 0 when a damaged record stands there.
-    /// `USUAL`: [`is_usual`](Self::is_usual).
+    /// The inner loop: passes on the complete records in `bytes`, up to the first damaged one.
+    /// Returns the number of consumed bytes, and of those needed next; 0 if a damaged record
+    /// follows. `USUAL`: [`is_usual`](Self::is_usual).
     fn records<const USUAL: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
         let (fields, snaplen, limit) = (self.fields, self.snaplen, self.limit());
         let (link, before) = if USUAL { (LinkType::ETHERNET, RECORD_HEADER) } else { (self.link, self.before()) };
-        // Without a limit of its own, a record of unusual length gets the closer look as well.
+        // Without a limit of its own, a record of unusual length is checked in detail as well.
         let usual = limit.min(self.longest());
         let mut previous = self.previous.unwrap_or(NO_TIME);
         let mut rest = bytes;
@@ -289,8 +288,8 @@ impl PcapReader {
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to
-    /// worry about when another header follows, for then the length is right.
+    /// Checks the unusual record at the start of `rest` in detail. It is accepted if another header
+    /// follows, because then its length is right.
     #[cold]
     #[inline(never)]
     fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> HeaderVerdict {
@@ -300,8 +299,8 @@ impl PcapReader {
         }
         let next = self.before() + header.captured as usize;
         match rest.get(next..) {
-            // Not whole: nothing may be noted yet, for there will be another look. At the end it is
-            // torn, as it seems.
+            // Incomplete: nothing may be recorded yet, because it will be checked again. At the end
+            // it counts as truncated.
             None if end => return HeaderVerdict::Fine,
             None => return HeaderVerdict::Need(next),
             Some(_) if !self.is_doubtful(&header, self.previous) => {}
@@ -333,7 +332,8 @@ impl PcapReader {
         HeaderVerdict::Fine
     }
 
-    /// A header may be wrong when it contradicts itself, the file's header or the time before.
+    /// Whether a header may be wrong: it contradicts itself, the file's header or the previous
+    /// time.
     fn is_doubtful(&self, header: &Header, previous: Option<i64>) -> bool {
         !header.fraction_ok
             || header.captured > header.original
@@ -341,8 +341,8 @@ impl PcapReader {
             || previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64)
     }
 
-    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever
-    /// pass, even if they are zeros.
+    /// Whether `after` cannot be the header after a suspect one. Packet bytes read as a header
+    /// hardly ever pass, even zeros.
     fn cannot_follow(&self, header: &Header, after: &Header) -> bool {
         let zeros = (after.time, after.captured, after.original) == (0, 0, 0);
         after.captured > self.longest()
@@ -350,8 +350,8 @@ impl PcapReader {
             || zeros && header.time != 0 && header.captured > 0
     }
 
-    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or
-    /// cannot hold one.
+    /// Searches for the next plausible record in `bytes`. Returns the number of bytes before it, or
+    /// of those that cannot contain one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
@@ -366,7 +366,7 @@ impl PcapReader {
         (if end { bytes.len() } else { at }, Some(RECORD_HEADER))
     }
 
-    /// A credible record raises no doubts, and another one follows, or the end.
+    /// A plausible record is not suspect, and another one follows, or the end.
     fn candidate(&self, rest: &[u8], end: bool) -> Candidate {
         let credible = |at: usize, previous: Option<i64>| {
             let header = self.header(rest.get(at..)?.first_chunk()?);
@@ -416,7 +416,7 @@ impl PcapReader {
                 return Progress { consumed: bytes.len(), need: RECORD_HEADER };
             }
             self.note_damaged(rest);
-            // The damaged record's first byte cannot begin a credible one.
+            // The damaged record's first byte cannot begin a plausible one.
             self.lost = Some(self.offset);
             self.ledger.skip(1);
             self.offset += 1;
@@ -470,10 +470,10 @@ impl Records for PcapReader {
 /// The longest packet of most link types, bytes.
 const LONGEST: u32 = 262_144;
 
-/// The longest packet that is believed for a link type, bytes: what libpcap and Wireshark accept.
+/// The longest plausible packet of a link type, bytes: the limit of libpcap and Wireshark.
 pub(super) fn longest_packet(link: LinkType) -> u32 {
     match link.0 {
-        // D-Bus and USBPcap messages are not held to what a network can carry, nor quite is EBHSCR.
+        // D-Bus and USBPcap messages, and EBHSCR, may be longer than network packets.
         231 | 249 => 128 << 20,
         279 => 8 << 20,
         _ => LONGEST,

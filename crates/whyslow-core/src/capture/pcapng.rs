@@ -1,13 +1,14 @@
 //! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
 //!
-//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block,
-//! name resolution, interface statistics and the key logs among decryption secrets. All other
-//! blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
-//! Wireshark gives them one, and counted; other secrets silently; unknown ones counted. A section's
-//! declared length is not relied on.
+//! Supports sections in either byte order, any number of interfaces, all three kinds of packet
+//! block, name resolution, interface statistics, and the key logs among decryption secrets. Skips
+//! all other blocks: custom, journal and sysdig's event blocks get a frame number, as in Wireshark,
+//! and are counted; other secrets are skipped without notice; unknown blocks are counted. A
+//! section's declared length is not used.
 //!
-//! Every block says its length at both ends, and a block of which the two differ is damaged. Where
-//! Wireshark stops at a damaged block, this reader looks for the next whole one and numbers on.
+//! Every block has its length at both ends; a block with two different lengths is damaged. Where
+//! Wireshark stops at a damaged block, this reader searches for the next complete one and continues
+//! numbering.
 
 mod block;
 mod kind;
@@ -21,31 +22,31 @@ use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 use time::Resolution;
 
-/// Type and length before a block's body.
+/// Bytes of type and length before a block's body.
 const HEAD: usize = 8;
-/// The length again, after it.
+/// Bytes of the second length after it.
 const TAIL: usize = 4;
-/// As much of a section header as tells the byte order; the shortest block is as long.
+/// Bytes of a section header that contain the byte order; the shortest block has as many.
 const SECTION_HEAD: usize = 12;
-/// No block is this long, but for packets of the link types that have no bounds of their own.
+/// Blocks are shorter than this, except for packets of link types without a limit.
 const LONGEST: usize = 16 << 20;
-/// No link type's longest packet is shorter.
+/// Every link type's longest packet has at least this length.
 const LONGEST_USUAL: u32 = 262_144;
-/// While looking for a whole block, longer ones are not believed.
+/// Longer blocks are not accepted during the search for a complete block.
 const LONGEST_CANDIDATE: usize = 1 << 20;
-/// Interfaces that a section may declare.
+/// Most interfaces of a section.
 const MAX_INTERFACES: usize = 1 << 16;
 
-/// An interface, as its description block tells.
+/// An interface, from its description block.
 #[derive(Debug)]
 struct Interface {
     link: LinkType,
-    /// 0 is no limit.
+    /// Snapshot length; 0 means unlimited.
     snaplen: u32,
     resolution: Resolution,
-    /// Packets that it dropped, as the latest of its statistics says.
+    /// Dropped packets in its latest statistics.
     dropped: u64,
-    /// Time of its packet before, ns.
+    /// Time of its previous packet, ns.
     previous: Option<i64>,
 }
 
@@ -53,19 +54,19 @@ struct Interface {
 #[derive(Debug)]
 pub(super) struct PcapNgReader {
     ledger: CaptureLedger,
-    /// Where in the file the next byte lies.
+    /// Offset of the next byte in the file.
     offset: u64,
-    /// The first section header was read.
+    /// Whether the first section header was read.
     begun: bool,
-    /// Byte order of the section.
+    /// Byte order of the current section.
     order: Order,
-    /// Those of the section.
+    /// Interfaces of the current section.
     interfaces: Vec<Interface>,
-    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended
-    /// sections do.
+    /// Dropped packets as counted by packet blocks, and by the interface statistics of ended
+    /// sections.
     dropped_between: u64,
     dropped_by_interfaces: u64,
-    /// Where a damaged block was met; set until a whole one is found.
+    /// Offset of a damaged block, until a complete one is found.
     lost: Option<u64>,
 }
 
@@ -84,22 +85,22 @@ impl Default for PcapNgReader {
     }
 }
 
-/// What stands at the start of some bytes.
+/// Result of examining the start of some bytes.
 enum BlockAt {
-    /// A whole block of this many bytes, padding included.
+    /// A complete block with this number of bytes, padding included.
     Block(usize),
-    /// No block; why.
+    /// Not a block, with the reason.
     Damaged(String),
-    /// Whether it is one shows once this many bytes are at hand.
+    /// This many bytes are needed to decide.
     Need(usize),
 }
 
 impl PcapNgReader {
-    /// What was learnt.
+    /// The summary of the capture.
     pub(super) fn summary(mut self) -> Result<Summary, CaptureError> {
         self.end_section();
         let (between, interfaces) = (self.dropped_between, self.dropped_by_interfaces);
-        // The two count the same losses.
+        // Both count the same losses.
         let dropped = between.max(interfaces);
         if dropped > 0 {
             self.ledger.note_many("dropped-by-capture", dropped, || {
@@ -118,9 +119,9 @@ impl PcapNgReader {
         }
     }
 
-    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and
-    /// have nothing that need be said or looked at more closely, up to the first other block.
-    /// Returns how many bytes those took.
+    /// The inner loop: passes on the packets of complete enhanced packet blocks in `bytes` that
+    /// need no closer examination, up to the first other block. Returns the number of consumed
+    /// bytes.
     fn packets<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> usize {
         const FIXED: usize = HEAD + 20;
         let order = if BIG { Order::Big } else { Order::Little };
@@ -129,8 +130,8 @@ impl PcapNgReader {
             let (fields, _) = fixed.as_chunks::<4>();
             let [block_type, length, interface, high, low, captured, original] =
                 [0, 1, 2, 3, 4, 5, 6].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
-            // Without options; the padding makes lengths that are no multiples of four another
-            // matter.
+            // Without options. Due to the padding, lengths that are not multiples of four need
+            // another check.
             let padded = captured.wrapping_add(3) & !3;
             let usual = block_type == kind::ENHANCED_PACKET
                 && captured <= LONGEST_USUAL.min(original)
@@ -153,10 +154,10 @@ impl PcapNgReader {
         bytes.len() - rest.len()
     }
 
-    /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
+    /// Examines the start of `bytes`. `longest`: longest plausible block.
     fn find(&self, bytes: &[u8], longest: usize) -> BlockAt {
-        // No block is shorter, and no verdict may depend on how many of these bytes came with this
-        // push.
+        // The shortest block has this length, and the result must not depend on the number of bytes
+        // in this push.
         let Some(&head) = bytes.first_chunk::<SECTION_HEAD>() else { return BlockAt::Need(SECTION_HEAD) };
         let [t0, t1, t2, t3, l0, l1, l2, l3, ..] = head;
         let mut order = self.order;
@@ -168,7 +169,7 @@ impl PcapNgReader {
             }
         }
         let claimed = order.u32([l0, l1, l2, l3]);
-        // Writers that leave out the padding in the length are understood, as Wireshark does.
+        // Accepts writers that do not include the padding in the length, like Wireshark.
         let length = (claimed as usize).saturating_add(3) & !3;
         if length < HEAD + TAIL {
             return BlockAt::Damaged(format!("a block claims a length of {claimed} bytes"));
@@ -186,8 +187,8 @@ impl PcapNgReader {
         BlockAt::Block(length)
     }
 
-    /// The longest packet block that is believed of the interface named in it, with room for
-    /// options; 0 for other blocks.
+    /// The longest plausible packet block of its interface, with room for options; 0 for other
+    /// blocks.
     fn longest_packet_block(&self, block_type: u32, bytes: &[u8]) -> usize {
         if block_type != kind::ENHANCED_PACKET {
             return 0;
@@ -197,8 +198,8 @@ impl PcapNgReader {
         interface.map_or(0, |interface| longest_packet(interface.link) as usize + (1 << 16))
     }
 
-    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come
-    /// before it, or cannot hold one.
+    /// Searches for the next complete block of a known type in `bytes`. Returns the number of bytes
+    /// before it, or of those that cannot contain one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
@@ -262,7 +263,7 @@ impl Records for PcapNgReader {
                 }
                 BlockAt::Need(need) if !end || rest.is_empty() => break need,
                 BlockAt::Need(need) => {
-                    // Torn, unless whole blocks follow: then the length was wrong.
+                    // Truncated, unless complete blocks follow: then the length was wrong.
                     if self.search(rest.get(1..).unwrap_or_default(), true).1.is_some() {
                         self.note_torn(rest.len(), need);
                         self.offset += rest.len() as u64;

@@ -1,5 +1,4 @@
-//! The door of the stage: finds out what the bytes are, and hands them to the reader of that
-//! format.
+//! Entry point of the stage: detects the format, and passes the bytes to its reader.
 
 use super::condensed::CondensedReader;
 use super::detect::{self, Format};
@@ -9,10 +8,10 @@ use super::records::Records;
 use super::text::TextReader;
 use super::{CaptureError, Sink, Summary};
 
-/// Reads a capture of any known format, pushed in any split.
+/// Reads a capture of any supported format, pushed in any split.
 ///
-/// Records are read in place from the pushed slice; only one that straddles two pushes is copied.
-/// So push as much at once as is at hand: a whole mapped file is best.
+/// Records are read in place from the pushed slice; only one that is split over two pushes is
+/// copied. So large pushes are faster; a whole mapped file is best.
 #[derive(Debug)]
 pub struct Reader {
     state: State,
@@ -20,7 +19,7 @@ pub struct Reader {
 
 #[derive(Debug)]
 enum State {
-    /// The first bytes, too few for a verdict.
+    /// The first bytes, too few to detect the format.
     Undecided(Vec<u8>),
     Pcap(Box<RecordStream<PcapReader>>),
     PcapNg(Box<RecordStream<PcapNgReader>>),
@@ -35,16 +34,16 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Nothing read yet.
+    /// Creates a reader without input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next bytes, and gives the packets that they complete to the sink.
+    /// Reads the next bytes, and passes the packets that they complete to the sink.
     ///
     /// # Errors
-    /// When the bytes are no capture that is read here; says what they are then, and what to do.
-    /// After an error the reader is of no more use.
+    /// If the bytes are not a supported capture; the message names their kind and a remedy. After
+    /// an error the reader must not be used.
     pub fn push<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
         let State::Undecided(head) = &mut self.state else { return self.forward(bytes, sink) };
         if head.is_empty()
@@ -62,15 +61,14 @@ impl Reader {
         self.forward(rest, sink)
     }
 
-    /// There are no more bytes: gives what is left to the sink, and tells what the capture says
-    /// about itself.
+    /// Ends the input: passes the remaining packets to the sink, and returns the summary.
     ///
     /// # Errors
-    /// When the bytes end before anything could be read, or are no capture that is read here.
+    /// If the bytes end before any record, or are not a supported capture.
     pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<Summary, CaptureError> {
         if let State::Undecided(head) = &mut self.state {
             let head = std::mem::take(head);
-            // With all bytes at hand there is always a verdict.
+            // With all bytes the format is always decided.
             self.state = State::begin(detect::detect(&head, true)?.unwrap_or(Format::Text));
             self.forward(&head, sink)?;
         }
@@ -105,18 +103,17 @@ impl State {
     }
 }
 
-/// Feeds bytes in any split to a format, and keeps what must wait for more.
+/// Passes bytes in any split to a format's reader, and stores incomplete records.
 #[derive(Debug)]
 struct RecordStream<R> {
     records: R,
-    /// From `start` on: the beginning of a record whose rest has not come yet. Grows with the bytes
-    /// that come, never ahead of them.
+    /// From `start` on: the begin of an incomplete record. It grows only with the received bytes.
     carry: Vec<u8>,
     start: usize,
     need: usize,
 }
 
-/// A carry that was grown beyond this by an unusual record is given back.
+/// A buffer that an unusual record made larger than this is released.
 const KEEP: usize = 1 << 20;
 
 impl<R: Records> RecordStream<R> {
@@ -136,7 +133,7 @@ impl<R: Records> RecordStream<R> {
             let progress = self.records.read(self.carry.get(self.start..).unwrap_or_default(), false, sink)?;
             self.need = progress.need;
             self.start += progress.consumed;
-            // Moving the rest to the front only when that halves the carry keeps the cost per byte
+            // Moving the rest to the front only if that halves the buffer keeps the cost per byte
             // constant.
             if self.start > self.carry.len() / 2 {
                 self.carry.drain(..self.start);

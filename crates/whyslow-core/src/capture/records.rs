@@ -1,22 +1,22 @@
-//! Formats that are made of records.
+//! The trait of formats that consist of records.
 
 use super::{CaptureError, Sink};
 
-/// A format made of records, each of which is read once all of its bytes are at hand.
+/// A format of records, each of which is read once all of its bytes are available.
 pub(super) trait Records {
-    /// Reads all records that are whole in `bytes`. With `end` set no more bytes will come, and all
-    /// are consumed.
+    /// Reads all complete records in `bytes`. `end`: no more bytes follow, and all must be
+    /// consumed.
     ///
     /// # Errors
-    /// When nothing can be read at all.
+    /// If nothing can be read at all.
     fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError>;
 }
 
-/// How far [`Records::read`] came.
+/// Result of [`Records::read`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
-    /// Bytes that are done with.
+    /// Number of consumed bytes.
     pub(super) consumed: usize,
-    /// Bytes that must be at hand, from there on, for the next step.
+    /// Number of bytes after those that are needed for the next step.
     pub(super) need: usize,
 }

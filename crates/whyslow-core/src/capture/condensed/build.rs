@@ -1,20 +1,20 @@
-//! From the fields of a row back to a packet: Ethernet, IP and TCP headers that tell what the
-//! captured ones told, and the payload bytes that were held between filling.
+//! Rebuilds a packet from the fields of a row: Ethernet, IP and TCP headers equivalent to the
+//! captured ones, and the stored payload bytes with filling between them.
 
 use super::headers::{PacketForm, TcpHeaders, TcpOptions};
 use std::net::IpAddr;
 
-/// Most payload bytes that a packet of a row has.
+/// Largest payload of a packet in a row.
 pub(crate) const MAX_PAYLOAD: u32 = 256 << 10;
-/// Most bytes of a packet that is held as it was captured.
+/// Largest size of a packet that is stored unchanged.
 pub(crate) const MAX_VERBATIM: usize = 256 << 10;
-/// Most bytes of headers: Ethernet, 15 IPv4 headers around one of IPv6, TCP with all options.
+/// Largest size of the headers: Ethernet, 15 IPv4 headers around one of IPv6, TCP with all options.
 const MAX_HEADERS: usize = 14 + 15 * 20 + 40 + 60;
 
-/// Where packets are put together.
+/// Builds packets.
 #[derive(Debug)]
 pub(crate) struct PacketBuilder {
-    /// Headers, up to [`MAX_HEADERS`], and behind it payload, which is zero between two packets.
+    /// Headers, up to [`MAX_HEADERS`] bytes, then the payload, which is zero between two packets.
     bytes: Vec<u8>,
     header: Vec<u8>,
     options: Vec<u8>,
@@ -26,20 +26,20 @@ impl Default for PacketBuilder {
     }
 }
 
-/// Payload bytes that were held: where they begin, and the bytes.
+/// Stored payload bytes, with their offset.
 pub(crate) type Piece<'a> = (usize, &'a [u8]);
 
-/// Payload that is not zero where nothing was held.
+/// The stored parts of a payload; other bytes are filled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload<'a> {
     pub(crate) pieces: &'a [Piece<'a>],
-    /// What was not held is filled with spaces: all of it is text.
+    /// Whether to fill with spaces, because the payload is text.
     pub(crate) is_text: bool,
 }
 
 impl PacketBuilder {
-    /// Calls `give` with the packet's captured bytes and its length on the wire. Says whether
-    /// there can be such a packet.
+    /// Calls `give` with the packet's captured bytes and its length on the wire. Returns whether
+    /// the fields are valid.
     pub(crate) fn build<T>(
         &mut self,
         headers: &TcpHeaders,
@@ -83,7 +83,7 @@ impl PacketBuilder {
         }
     }
 
-    /// Writes all headers to `self.header`; gives their length.
+    /// Writes all headers to `self.header`; returns their length.
     fn write_headers(&mut self, headers: &TcpHeaders, payload_sum: u64) -> Option<usize> {
         let TcpHeaders { ends: [(src, src_port), (_, dst_port)], form, .. } = *headers;
         let tcp_len = 20 + self.options.len();
@@ -112,14 +112,14 @@ impl PacketBuilder {
         out.extend(headers.window.to_be_bytes());
         out.extend([0; 4]);
         out.extend(&self.options);
-        // Headers have an even length, so that payload begins a word.
+        // Headers have an even length, so the payload begins at a word boundary.
         let total = add(add(pseudo, sum(out.get(start..)?)), payload_sum);
         out.get_mut(start + 16..start + 18)?.copy_from_slice(&tcp_checksum(form, pseudo, total));
         Some(out.len())
     }
 }
 
-/// Writes the IP header; gives the pseudo-header's sum.
+/// Writes the IP header; returns the pseudo-header's sum.
 fn write_ip(out: &mut Vec<u8>, headers: &TcpHeaders, segment_len: u32) -> Option<u64> {
     let form = headers.form;
     let length = |bytes: u32| if form.lengthless { 0 } else { u16::try_from(bytes).unwrap_or(0) };
@@ -133,7 +133,7 @@ fn write_ip(out: &mut Vec<u8>, headers: &TcpHeaders, segment_len: u32) -> Option
             out.extend(src.octets());
             out.extend(dst.octets());
             if form.damaged {
-                // A checksum of 0 counts as one that the network card was to write.
+                // A checksum of 0 would count as one left to the network card.
                 let right = !fold(sum(out.get(start..)?));
                 let wrong = if right ^ 0x5555 == 0 { 0x1111 } else { right ^ 0x5555 };
                 out.get_mut(start + 10..start + 12)?.copy_from_slice(&wrong.to_ne_bytes());
@@ -153,18 +153,18 @@ fn write_ip(out: &mut Vec<u8>, headers: &TcpHeaders, segment_len: u32) -> Option
     Some(add(add(addresses, u64::from(6u16.to_be())), u64::from(segment_len.to_be())))
 }
 
-/// The TCP checksum's bytes, given the sum of all else (`total`).
+/// The TCP checksum's bytes; `total` is the sum of everything else.
 fn tcp_checksum(form: PacketForm, pseudo: u64, total: u64) -> [u8; 2] {
     if form.partial {
         return fold(pseudo).to_ne_bytes();
     }
     let wanted = u64::from(u16::from_ne_bytes(form.off_by));
     let field = (wanted + 0xffff - total % 0xffff) % 0xffff;
-    // Both are zero in one's complement; as a field 0 says that there is no checksum.
+    // 0 and 0xffff are equal in one's complement; in the field, 0 means that there is no checksum.
     (if field == 0 { 0xffff } else { field as u16 }).to_ne_bytes()
 }
 
-/// Writes the options in whole words; says whether there is room for them.
+/// Writes the options, padded to words; returns whether they fit.
 fn write_options(out: &mut Vec<u8>, options: &TcpOptions) -> bool {
     out.clear();
     if let Some(mss) = options.mss {
@@ -181,7 +181,7 @@ fn write_options(out: &mut Vec<u8>, options: &TcpOptions) -> bool {
         out.extend([34, 2]);
     }
     if options.mptcp {
-        // The subtype is in the upper half: MP_JOIN, or the one that has no meaning here.
+        // The subtype is in the upper half: MP_JOIN, or a subtype that is not used here.
         out.extend([30, 3, if options.mptcp_join { 0x10 } else { 0xf0 }]);
     }
     let blocks = options.sack_blocks();
@@ -193,7 +193,7 @@ fn write_options(out: &mut Vec<u8>, options: &TcpOptions) -> bool {
         }
     }
     if let Some((value, echo)) = options.timestamps {
-        // As nearly every sender writes them.
+        // In the order that nearly all senders use.
         while out.len() % 4 != 2 {
             out.push(1);
         }
@@ -207,14 +207,14 @@ fn write_options(out: &mut Vec<u8>, options: &TcpOptions) -> bool {
     out.len() <= 40
 }
 
-/// The sum of `bytes` as 16-bit words in memory order (RFC 1071), the last one filled up.
+/// The sum of `bytes` as 16-bit words in memory order (RFC 1071), padded with a zero.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<2>();
     let total = words.iter().map(|word| u64::from(u16::from_ne_bytes(*word))).sum::<u64>();
     total + rest.first().map_or(0, |&byte| u64::from(u16::from_ne_bytes([byte, 0])))
 }
 
-/// The same of payload that is zero elsewhere.
+/// The same for a payload that is zero between its pieces.
 fn sum_of_pieces(pieces: &[Piece<'_>]) -> u64 {
     let byte =
         |at: usize, byte: u8| u64::from(u16::from_ne_bytes(if at.is_multiple_of(2) { [byte, 0] } else { [0, byte] }));
@@ -231,7 +231,7 @@ fn add(a: u64, b: u64) -> u64 {
     a.wrapping_add(b)
 }
 
-/// Down to 16 bits, with the carries added.
+/// Folds a sum to 16 bits, with the carries.
 fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);

@@ -1,9 +1,9 @@
-//! Numbers and texts of a row: seven bits a byte (LEB128), differences with their sign in the
-//! lowest bit (zigzag), texts with their length before them.
+//! Encoding of numbers and texts in a row: seven bits per byte (LEB128), differences with their
+//! sign in the lowest bit (zigzag), texts with a length prefix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Reads a row's bytes from the first to the last; none where they end or cannot be.
+/// Reads the fields of a row in order; methods return `None` at the end or for invalid data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
@@ -18,7 +18,7 @@ impl<'a> Fields<'a> {
         self.rest.is_empty()
     }
 
-    /// Bytes that are left.
+    /// Number of remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
@@ -68,7 +68,7 @@ impl<'a> Fields<'a> {
         String::from_utf8(self.bytes(length)?.to_vec()).ok()
     }
 
-    /// What may be missing.
+    /// An optional value.
     pub(super) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         match self.byte()? {
             0 => Some(None),
@@ -77,7 +77,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list, each entry of which takes a byte at least.
+    /// A list, each entry of which has at least one byte.
     pub(super) fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(self.number()?).ok().filter(|&count| count <= self.rest.len())?;
         let mut list = Vec::new();

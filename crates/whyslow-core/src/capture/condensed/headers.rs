@@ -1,20 +1,20 @@
-//! What is held of a TCP packet's headers: every field that a later stage reads, and no byte more.
+//! The stored fields of a TCP packet's headers: those that later stages read.
 
 use std::net::IpAddr;
 
-/// An ordinary TCP packet, its payload aside.
+/// An ordinary TCP packet without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TcpHeaders {
-    /// The sender's address and port, and the receiver's; of one IP version.
+    /// Address and port of sender and receiver, in the same IP version.
     pub(crate) ends: [(IpAddr, u16); 2],
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    /// As in the header, with the accurate-ECN bit.
+    /// Header flags, with the accurate-ECN bit.
     pub(crate) flags: u16,
     pub(crate) window: u16,
     /// Payload bytes on the wire.
     pub(crate) payload_len: u32,
-    /// Payload bytes that were captured.
+    /// Captured payload bytes.
     pub(crate) captured: u32,
     pub(crate) options: TcpOptions,
     /// IPv4 identification; 0 for IPv6.
@@ -24,13 +24,13 @@ pub(crate) struct TcpHeaders {
     pub(crate) form: PacketForm,
 }
 
-/// The options that a later stage reads.
+/// The options that later stages read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpOptions {
     pub(crate) mss: Option<u16>,
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
-    /// Blocks of SACK, left and right edge; so many of them count.
+    /// SACK blocks, left and right edge, and the number of valid ones.
     pub(crate) sack: ([(u32, u32); 4], u8),
     /// TSval and TSecr.
     pub(crate) timestamps: Option<(u32, u32)>,
@@ -44,16 +44,16 @@ impl TcpOptions {
         self.sack.0.get(..usize::from(self.sack.1)).unwrap_or_default()
     }
 
-    /// Whether there is none but timestamps.
+    /// Whether there are no options except timestamps.
     pub(super) fn only_timestamps(&self) -> bool {
         *self == Self { timestamps: self.timestamps, ..Self::default() }
     }
 }
 
-/// What surrounds the segment, and what its checksums say.
+/// The outer headers, and the state of the checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PacketForm {
-    /// IP headers around the innermost one: 15 at most.
+    /// Number of outer IP headers, at most 15.
     pub(crate) tunnels: u8,
     /// First fragment of an IPv4 datagram.
     pub(crate) fragment: bool,
@@ -61,10 +61,9 @@ pub(crate) struct PacketForm {
     pub(crate) lengthless: bool,
     /// The IPv4 header's checksum is wrong.
     pub(crate) damaged: bool,
-    /// The TCP checksum is the pseudo-header's alone, or none.
+    /// The TCP checksum is only that of the pseudo-header, or missing.
     pub(crate) partial: bool,
-    /// By so much the TCP checksum is off: a one's complement sum of 16 bits, as its two bytes
-    /// stand in memory.
+    /// Difference of the TCP checksum: a one's complement sum of 16 bits, in memory order.
     pub(crate) off_by: [u8; 2],
 }
 

@@ -1,16 +1,16 @@
-//! Condensed captures: of each packet what the analysis reads, in a few bytes.
+//! Condensed captures: the data of each packet that the analysis needs, in a few bytes.
 //!
-//! A capture that was condensed is read where the capture itself would be, and gives the same
-//! analysis: every packet comes out with the same frame, time, headers and payload length, and with
-//! those payload bytes that a later stage may read, whatever came before in another file. So a
-//! connection that crosses from file to file needs nothing but the condensed captures of both.
+//! A condensed capture can replace the original, and gives the same analysis: every packet has the
+//! same frame number, time, headers and payload length, and those payload bytes that later stages
+//! may read, whatever came before in another file. So a connection that continues in another file
+//! needs only the condensed captures of both.
 //!
-//! It is a sequence of rows, each of at most [`MAX_ROW`] bytes, which can be read only in order but
-//! lost one by one: the origin (name of the capture, and what tells which captures it continues),
-//! rows of packets, numbered, none of which needs another one, and the capture's summary.
-//! `docs/reference/condensed.md` has the format byte by byte.
+//! It is a sequence of rows of at most [`MAX_ROW`] bytes. Rows must be read in order, but the loss
+//! of one does not affect others: the origin (the capture's name, and data to find the captures
+//! that it continues), numbered rows of packets that are independent of each other, and the
+//! capture's summary. `docs/reference/condensed.md` has the format byte by byte.
 //!
-//! A row that is damaged or missing costs its packets, and is counted as a problem of the capture.
+//! The packets of a damaged or missing row are lost, which is counted as a problem of the capture.
 
 pub(crate) mod build;
 mod fields;
@@ -36,20 +36,20 @@ use fields::{Fields, put_number, put_optional, put_signed, put_text};
 use read::Count;
 use row::{ROW_HEADER, RowKind, frame_row, row_head};
 
-/// What a condensed capture was made of.
+/// The source of a condensed capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureOrigin {
     /// The capture's name.
     pub name: String,
-    /// Packets in its first bytes, by which it is told which captures it continues.
+    /// Number of packets in its first bytes, which identify the captures that it continues.
     pub opening_packets: u64,
-    /// The time of the first of these, if it has a date.
+    /// The time of the first of them, if it has a date.
     pub opening_time: Option<Time>,
-    /// Whose connections' packets it holds.
+    /// The share of connections whose packets are stored.
     pub share: Share,
 }
 
-/// The first row.
+/// Writes the first row.
 pub(crate) fn write_origin(origin: &CaptureOrigin) -> Vec<u8> {
     let mut out = vec![0; ROW_HEADER];
     put_text(&mut out, &origin.name);
@@ -71,7 +71,7 @@ fn read_origin(payload: &[u8]) -> Option<CaptureOrigin> {
     })
 }
 
-/// The clock of packets of which no more is known than the origin tells.
+/// The clock of the packets, as far as the origin determines it.
 fn clock_of(origin: &CaptureOrigin) -> Clock {
     if origin.opening_time.is_some() { Clock::Absolute } else { Clock::None }
 }
@@ -83,15 +83,15 @@ pub(super) struct CondensedReader {
     origin: Option<CaptureOrigin>,
     count: Count,
     summary: Option<(Summary, RowCount)>,
-    /// Where it broke off, or stopped being rows: byte offset.
+    /// Byte offset of the truncation, or of the first invalid row.
     lost: Option<u64>,
-    /// Rows that are damaged or missing, and the first one's number.
+    /// Number of damaged or missing rows, and the first one's number.
     damaged: Option<(u64, u64)>,
 }
 
 impl CondensedReader {
     /// # Errors
-    /// When the first row says nothing of an origin.
+    /// If the first row is not an origin.
     fn row<S: Sink>(&mut self, kind: u8, payload: &[u8], sink: &mut S) -> Result<(), CaptureError> {
         if kind == RowKind::Origin as u8 {
             if self.origin.is_none()
@@ -124,7 +124,7 @@ impl CondensedReader {
         }
     }
 
-    /// What was learnt.
+    /// The summary of the capture.
     pub(super) fn summary(self) -> Result<Summary, CaptureError> {
         let Some(origin) = &self.origin else {
             let message = "the condensed capture ends before its first row does: scan it again";
@@ -144,8 +144,8 @@ impl CondensedReader {
             Some((summary, count)) => (summary, count.packets),
             None => (of_rows(), packets),
         };
-        // A summary of more or fewer packets is that of another capture, or damaged. Only a share
-        // has fewer of them than the capture.
+        // If the number of packets differs, the summary belongs to another capture or is damaged.
+        // Only a share has fewer packets than the capture.
         let is_of_others =
             written != packets || summary.packets < packets || origin.share == Share::ALL && summary.packets != packets;
         let damaged = self.damaged.or(is_of_others.then_some((1, self.count.row)));

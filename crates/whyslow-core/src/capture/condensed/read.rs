@@ -9,7 +9,7 @@ use crate::capture::{LinkType, Packet, Sink};
 use crate::units::Time;
 use std::ops::Range;
 
-/// A row while it is read: what was told before in it.
+/// State of a row while it is read: its earlier entries.
 #[derive(Debug, Default)]
 struct Row<'a> {
     bytes: &'a [u8],
@@ -21,7 +21,7 @@ struct Row<'a> {
     verbatim: Vec<Verbatim<'a>>,
 }
 
-/// A packet as it was captured.
+/// A packet stored unchanged.
 #[derive(Clone, Copy, Debug)]
 struct Verbatim<'a> {
     link: LinkType,
@@ -29,21 +29,21 @@ struct Verbatim<'a> {
     data: &'a [u8],
 }
 
-/// What was read of all rows so far.
+/// Totals of all rows so far.
 #[derive(Debug, Default)]
 pub(super) struct Count {
     pub(super) packets: u64,
-    /// The last frame's number.
+    /// Number of the last frame.
     pub(super) frame: u64,
-    /// The earliest and the latest time.
+    /// Earliest and latest time.
     pub(super) times: Option<(Time, Time)>,
-    /// The number that the next row has.
+    /// Number of the next row.
     pub(super) row: u64,
     builder: PacketBuilder,
 }
 
-/// Reads a row of packets and gives them to the sink. None where it is damaged: what came before
-/// was given.
+/// Reads a row of packets and passes them to the sink. Returns `None` if it is damaged, after
+/// passing on its valid begin.
 pub(super) fn read_row<S: Sink>(payload: &[u8], count: &mut Count, sink: &mut S) -> Option<()> {
     let mut fields = Fields::new(payload);
     let number = fields.number()?;
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
         let pieces: Vec<Piece<'_>> =
             held.iter().filter_map(|(at, range)| Some((*at, self.bytes.get(range.clone())?))).collect();
         let payload = Payload { pieces: &pieces, is_text };
-        // What cannot be put together was not given.
+        // Packets that cannot be rebuilt are skipped.
         count.builder.build(&headers, payload, |data, original_len| {
             sink.packet(&Packet { frame, time, link: LinkType::ETHERNET, data, original_len });
         })?;
@@ -185,8 +185,8 @@ fn verbatim<'a>(fields: &mut Fields<'a>) -> Option<Verbatim<'a>> {
     (data.len() <= original_len as usize).then_some(Verbatim { link, original_len, data })
 }
 
-/// Takes where each piece of payload goes, and where it stands in the row. Gives whether all is
-/// text.
+/// Reads the position of each piece of payload in the packet and in the row. Returns whether all of
+/// the payload is text.
 fn pieces<'a>(fields: &mut Fields<'a>, row: &'a [u8], held: &mut Vec<(usize, Range<usize>)>) -> Option<bool> {
     held.clear();
     let number = fields.number()?;
@@ -203,7 +203,7 @@ fn pieces<'a>(fields: &mut Fields<'a>, row: &'a [u8], held: &mut Vec<(usize, Ran
     Some(number % 2 == 1)
 }
 
-/// A packet's fields, but for its ends.
+/// Reads a packet's fields, except its ends.
 fn headers(fields: &mut Fields<'_>, expected: &DirectionState, (first, second): (u8, u8)) -> Option<TcpHeaders> {
     let has = |bits: u8, bit: u8| bits & bit != 0;
     let word = |fields: &mut Fields<'_>, before: u32| Some(before.wrapping_add(fields.signed()? as u32));
@@ -230,7 +230,7 @@ fn headers(fields: &mut Fields<'_>, expected: &DirectionState, (first, second): 
     Some(TcpHeaders { ends, seq, ack, flags, window, payload_len, captured, options, ip_id, ttl, ecn, form })
 }
 
-/// All but the values of timestamps, and whether there are such.
+/// Reads the options without the values of timestamps, and whether there are timestamps.
 fn options(fields: &mut Fields<'_>, ack: u32) -> Option<(TcpOptions, bool)> {
     let kinds = fields.byte()?;
     let has = |bit: u8| kinds & bit != 0;

@@ -1,15 +1,15 @@
-//! How rows are told apart: magic number, version, kind, length.
+//! The header of a row: magic number, version, kind, length.
 
-/// Most bytes of a row.
+/// Largest size of a row.
 pub const MAX_ROW: usize = 1 << 20;
-/// How every row begins: no text, no other format.
+/// The first bytes of every row, which no text and no other format has.
 pub(in crate::capture) const MAGIC: [u8; 4] = [0xd7, b'w', b'h', b'y'];
-/// The version of the format. Another one is not read.
+/// Version of the format. Other versions are rejected.
 pub const CONDENSED_VERSION: u8 = 2;
-/// Magic number, version, kind, and the length of what follows.
+/// Length of magic number, version, kind, and the length field.
 pub(super) const ROW_HEADER: usize = 10;
 
-/// What a row holds.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowKind {
     Origin = 1,
@@ -17,17 +17,17 @@ pub(super) enum RowKind {
     Summary = 3,
 }
 
-/// Writes the header of a row before its bytes, which begin behind room for it.
+/// Writes the header of a row into the space before its bytes.
 pub(super) fn frame_row(row: &mut [u8], kind: RowKind) {
     let length = (row.len().saturating_sub(ROW_HEADER) as u32).to_le_bytes();
     let head = MAGIC.into_iter().chain([CONDENSED_VERSION, kind as u8]).chain(length);
     row.iter_mut().zip(head).for_each(|(place, byte)| *place = byte);
 }
 
-/// A row's kind and length; none where too few bytes are there.
+/// A row's kind and length; `None` if there are too few bytes.
 ///
 /// # Errors
-/// When it is none that is read here, and why.
+/// If the row has another version or an invalid header.
 pub(super) fn row_head(bytes: &[u8]) -> Result<Option<(u8, usize)>, String> {
     let Some(&[a, b, c, d, version, kind, e, f, g, h]) = bytes.first_chunk::<ROW_HEADER>() else { return Ok(None) };
     let length = u32::from_le_bytes([e, f, g, h]) as usize;

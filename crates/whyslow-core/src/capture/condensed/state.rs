@@ -1,4 +1,4 @@
-//! What both ends of a row know of the packets before: the writer tells only what differs.
+//! State from previous packets that reader and writer of a row share: only differences are stored.
 
 use super::headers::{PacketForm, TcpHeaders};
 use std::net::IpAddr;
@@ -6,12 +6,12 @@ use std::net::IpAddr;
 /// A connection of a row.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionState {
-    /// The ends, the sender of its first packet in this row first.
+    /// The ends; the sender of its first packet in this row comes first.
     pub(super) ends: [(IpAddr, u16); 2],
     pub(super) directions: [DirectionState; 2],
 }
 
-/// What is expected of a side's next packet.
+/// Expected values of a side's next packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectionState {
     pub(super) seq: u32,
@@ -19,7 +19,7 @@ pub(super) struct DirectionState {
     pub(super) flags: u16,
     pub(super) window: u16,
     pub(super) payload_len: u32,
-    /// Of longer payload so many bytes were captured.
+    /// Captured bytes of a longer payload.
     pub(super) snap: u32,
     pub(super) stamps: Option<(u32, u32)>,
     pub(super) ip_id: u16,
@@ -52,7 +52,7 @@ impl DirectionState {
         },
     };
 
-    /// How many bytes of so much payload are expected to have been captured.
+    /// Expected number of captured bytes of a payload with this length.
     pub(super) fn captured(&self, payload_len: u32) -> u32 {
         payload_len.min(self.snap)
     }
@@ -67,7 +67,7 @@ impl ConnectionState {
         Self { ends, directions: [DirectionState::NEW; 2] }
     }
 
-    /// After a packet of this side.
+    /// Updates the state after a packet of this side.
     #[inline]
     pub(super) fn advance(&mut self, side: usize, headers: &TcpHeaders) {
         let (own, other) = match &mut self.directions {
@@ -78,7 +78,7 @@ impl ConnectionState {
         own.seq = headers.seq.wrapping_add(headers.payload_len).wrapping_add(marks);
         own.ack = headers.ack;
         if other.seq == 0 && other.ack == 0 {
-            // The other side is expected to answer.
+            // The other side is expected to respond.
             (other.seq, other.ack) = (own.ack, own.seq);
         }
         own.flags = headers.flags;
@@ -88,7 +88,7 @@ impl ConnectionState {
             own.snap = headers.captured;
         }
         own.stamps = headers.options.timestamps;
-        // Numbers that are not counted on are random.
+        // IDs with other steps are random.
         own.ip_id_step = Some(headers.ip_id.wrapping_sub(own.ip_id)).filter(|step| *step < 256).unwrap_or(1);
         own.ip_id = headers.ip_id;
         (own.ttl, own.ecn, own.form) = (headers.ttl, headers.ecn, headers.form);

@@ -1,19 +1,19 @@
-//! What a capture says about itself, as a row.
+//! Writes and reads the summary of a capture as a row.
 
 use super::fields::{Fields, put_list, put_number, put_optional, put_signed, put_text};
 use super::row::{ROW_HEADER, RowKind, frame_row};
 use crate::capture::{Clock, LinkType, Lookup, Ping, Problem, Summary};
 use crate::units::{Nanos, Time};
 
-/// Formats of captures, as their readers name them.
+/// Names of capture formats.
 const FORMATS: [&str; 5] = ["pcap", "pcapng", "tcpdump text", "unread", "condensed"];
 
-/// What came before the summary.
+/// The rows before the summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowCount {
-    /// Rows of packets.
+    /// Number of rows of packets.
     pub(crate) rows: u64,
-    /// Packets in them.
+    /// Number of packets in them.
     pub(crate) packets: u64,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn clock(number: u8) -> Option<Clock> {
     })
 }
 
-/// The last row.
+/// Writes the last row.
 pub(crate) fn write_summary(summary: &Summary, before: RowCount) -> Vec<u8> {
     let mut out = vec![0; ROW_HEADER];
     put_number(&mut out, before.rows);
@@ -57,7 +57,7 @@ pub(crate) fn write_summary(summary: &Summary, before: RowCount) -> Vec<u8> {
     out
 }
 
-/// The same, of what stands behind the row's header.
+/// Reads the bytes of the last row, without its header.
 pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, RowCount)> {
     let fields = &mut Fields::new(payload);
     let before = RowCount { rows: fields.number()?, packets: fields.number()? };
@@ -80,7 +80,7 @@ pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, RowCount)> {
     is_in_order.then_some((summary, before))
 }
 
-/// Of a row with its header.
+/// Reads a last row with its header.
 pub(crate) fn summary_of(row: &[u8]) -> Option<Summary> {
     read_summary(row.get(ROW_HEADER..)?).map(|(summary, _)| summary)
 }

@@ -4,7 +4,7 @@ use crate::capture::{Packet, Reader};
 use crate::condense::Condenser;
 use crate::explain::explain;
 
-/// The rows of a sample, whose packets fill several.
+/// The rows of a sample with enough packets for several rows.
 fn rows() -> Vec<Vec<u8>> {
     let mut rows = Vec::new();
     let origin =
@@ -22,7 +22,7 @@ fn rows() -> Vec<Vec<u8>> {
     rows
 }
 
-/// Gives packets later frames.
+/// Changes frame numbers to later ones.
 struct Again<'a, F: FnMut(usize, Vec<u8>)> {
     condenser: &'a mut Condenser<F>,
     before: u64,

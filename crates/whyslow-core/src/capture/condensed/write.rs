@@ -10,11 +10,11 @@ use crate::units::Time;
 use std::net::IpAddr;
 use std::ops::Range;
 
-/// A row of packets while it is written.
+/// A row of packets during writing.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     out: Vec<u8>,
-    /// Times are multiples of so many nanoseconds.
+    /// Times are multiples of this number of nanoseconds.
     unit: i64,
     time: i64,
     frame: u64,
@@ -24,7 +24,7 @@ pub(crate) struct RowWriter {
     verbatim: u64,
 }
 
-/// When a packet was captured, and its frame's number.
+/// Capture time and frame number of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketTime {
     pub(crate) time: Time,
@@ -37,18 +37,18 @@ impl PacketTime {
     }
 }
 
-/// Payload of a packet that is held.
+/// The stored part of a packet's payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldPayload<'a> {
     pub(crate) payload: &'a [u8],
-    /// Which of its bytes, in order, and none twice.
+    /// The stored ranges, in order and without overlap.
     pub(crate) ranges: &'a [Range<usize>],
-    /// All of it is text.
+    /// Whether the payload is text.
     pub(crate) is_text: bool,
 }
 
 impl RowWriter {
-    /// Begins the row of this number; its times are multiples of `unit` nanoseconds.
+    /// Begins the row with this number; its times are multiples of `unit` nanoseconds.
     pub(crate) fn new(number: u64, unit: i64, first: PacketTime) -> Self {
         let unit = unit.max(1);
         let mut out = vec![0; ROW_HEADER];
@@ -67,23 +67,24 @@ impl RowWriter {
         }
     }
 
-    /// Whether a packet of this time can be in it.
+    /// Whether a packet with this time fits.
     pub(crate) fn takes(&self, time: Time) -> bool {
         time.0.wrapping_sub(self.time) % self.unit == 0
     }
 
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// The row.
+    /// Completes the row.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         frame_row(&mut self.out, RowKind::Packets);
         self.out
     }
 
-    /// A packet of a connection, by its number in this row, if it has one there. Gives that number.
+    /// Writes a packet of a connection, given by its number in this row, if it has one. Returns
+    /// that number.
     pub(crate) fn packet(
         &mut self,
         place: Option<usize>,
@@ -132,7 +133,7 @@ impl RowWriter {
         index
     }
 
-    /// A packet as it was captured, of which `data` is held. Gives its number among these.
+    /// Writes an unchanged packet, of which `data` is stored. Returns its number among those.
     pub(crate) fn verbatim(&mut self, packet: &Packet<'_>, data: &[u8]) -> u64 {
         self.special(marks::VERBATIM, PacketTime { time: packet.time, frame: packet.frame });
         put_number(&mut self.out, packet.link.0.into());
@@ -143,18 +144,18 @@ impl RowWriter {
         self.verbatim - 1
     }
 
-    /// The same as an earlier packet, by its number among those held as they were captured.
+    /// Writes a repetition of an unchanged packet, given by its number.
     pub(crate) fn repeated(&mut self, number: u64, at: PacketTime) {
         self.special(marks::REPEATED, at);
         put_number(&mut self.out, number);
     }
 
-    /// What packets that follow are made of.
+    /// Writes that the following packets come from text.
     pub(crate) fn text(&mut self, clock: Clock) {
         self.out.extend([marks::SPECIAL, marks::TEXT, super::summary::clock_number(clock)]);
     }
 
-    /// Packets were left out of a text.
+    /// Writes that packets are missing in a text.
     pub(crate) fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         self.out.extend([marks::SPECIAL, marks::LEFT_OUT]);
         put_optional(&mut self.out, of, |out, ends| ends.iter().for_each(|&end| put_end(out, end)));
@@ -162,7 +163,7 @@ impl RowWriter {
         put_signed(&mut self.out, until.0);
     }
 
-    /// An address has a name.
+    /// Writes the name of an address.
     pub(crate) fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         self.out.extend([marks::SPECIAL, marks::HOST_NAME]);
         put_address(&mut self.out, address);
@@ -185,7 +186,7 @@ impl RowWriter {
     }
 }
 
-/// Which fields are not as expected.
+/// The fields with unexpected values.
 fn differences(expected: &DirectionState, headers: &TcpHeaders, held: HeldPayload<'_>) -> (u8, u8) {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
     let options = &headers.options;
@@ -257,7 +258,7 @@ fn put_differences(out: &mut Vec<u8>, expected: &DirectionState, headers: &TcpHe
     }
 }
 
-/// All but the values of timestamps.
+/// Writes the options without the values of timestamps.
 fn put_options(out: &mut Vec<u8>, options: &TcpOptions, ack: u32) {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
     out.push(

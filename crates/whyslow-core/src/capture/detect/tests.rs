@@ -69,7 +69,7 @@ fn what_it_is_and_what_to_do() {
     }
 }
 
-/// However much of the input is pushed at first, the same part of it decides.
+/// The same first bytes decide, whatever the size of the first push.
 #[test]
 fn only_the_head_decides() {
     let mut input = vec![b'a'; ENOUGH];

@@ -12,7 +12,7 @@ fn detail<'a>(summary: &'a Summary, slug: &str) -> &'a str {
     &summary.problems.iter().find(|problem| problem.slug == slug).unwrap().detail
 }
 
-/// Pushed so many bytes at a time.
+/// Reads a file in pushes of this size.
 fn read_in(file: &[u8], pushed: usize) -> (Keep, Summary) {
     let (mut keep, mut reader) = (Keep::default(), Reader::new());
     file.chunks(pushed).for_each(|chunk| reader.push(chunk, &mut keep).unwrap());
@@ -226,7 +226,7 @@ fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
     assert!(detail.contains("truncated at 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
 }
 
-/// Ten packets of a plain file, 76 bytes of record each.
+/// Ten packets in a plain file, with records of 76 bytes.
 fn ten() -> PcapBuilder {
     (0..10).fold(PcapBuilder::new(MICROS, false), |file, at| file.packet(1_600_000_000, at * 1000, &[at as u8; 60]))
 }
@@ -285,8 +285,8 @@ fn long_records_of_links_without_bounds() {
     }
 }
 
-/// What one of the two loops makes of a file's records: the packets, how far it came, and what it
-/// knows then.
+/// Runs one of the two loops over a file's records: returns the packets, the number of consumed
+/// bytes, and the final state.
 fn looped<const USUAL: bool>(file: &[u8], end: bool) -> String {
     let (header, records) = file.split_first_chunk().unwrap();
     let mut pcap = super::PcapReader::new(super::Variant::from_magic(*file.first_chunk().unwrap()).unwrap());

@@ -1,4 +1,4 @@
-//! What the blocks say, one by one.
+//! Reads the blocks.
 
 use super::kind;
 use super::{HEAD, Interface, MAX_INTERFACES, PcapNgReader, Resolution, TAIL};
@@ -8,7 +8,7 @@ use crate::capture::pcap::longest_packet;
 use crate::capture::{LinkType, Sink};
 use std::net::IpAddr;
 
-/// Option codes: those of every block, then by block.
+/// Option codes: those of all blocks, then by block.
 mod option {
     pub(super) const END: u16 = 0;
     pub(super) const IF_TSRESOL: u16 = 9;
@@ -18,12 +18,11 @@ mod option {
     pub(super) const ISB_OSDROP: u16 = 7;
 }
 
-/// What is wrong inside a block whose length is right: slug and detail, to which the place is
-/// added.
+/// An error in a block whose length is valid: slug and detail, to which the position is added.
 type Wrong = (&'static str, String);
 
 impl PcapNgReader {
-    /// Reads a whole block, its head and tail included.
+    /// Reads a complete block, its head and tail included.
     pub(super) fn block<S: Sink>(&mut self, block: &[u8], sink: &mut S) {
         let block_type = self.order.u32_at(block, 0).unwrap_or_default();
         let body = block.get(HEAD..block.len() - TAIL).unwrap_or_default();
@@ -58,7 +57,7 @@ impl PcapNgReader {
         self.order = section_order(block).unwrap_or(self.order);
         let version = (self.order.u16_at(block, 12), self.order.u16_at(block, 14));
         match version {
-            // 1.2 is written by some, and means the same.
+            // Some writers use 1.2 with the same meaning.
             (Some(1), Some(0 | 2)) => Ok(()),
             (Some(major), Some(minor)) => {
                 Err(("odd-header", format!("a section says version {major}.{minor}: read as if it were 1.0")))
@@ -108,7 +107,7 @@ impl PcapNgReader {
         };
         let [i0, i1, d0, d1, ..] = *fixed;
         let packet = TimedPacket::new(order, fixed, u32::from(order.u16([i0, i1])));
-        // 65,535 says that the number is not known.
+        // 65,535 means that the number is unknown.
         let dropped = order.u16([d0, d1]);
         if dropped != u16::MAX {
             self.dropped_between = self.dropped_between.saturating_add(u64::from(dropped));
@@ -148,7 +147,7 @@ impl PcapNgReader {
         self.ledger.time(time);
         let original_len = original.max(captured);
         self.ledger.packet(sink, time, CapturedRecord { link, data, original_len, snaplen });
-        // Options follow the padding.
+        // Options follow after the padding.
         let padding = data.len().wrapping_neg() & 3;
         let order = self.order;
         options(order, after.get(padding..).unwrap_or_default(), |code, value| {
@@ -171,7 +170,7 @@ impl PcapNgReader {
                 "a simple packet block comes before any interface is declared: not read".to_owned(),
             ));
         };
-        // What was captured is not written down: it follows from the snapshot length.
+        // The captured length is not stored: it follows from the snapshot length.
         let captured = if interface.snaplen == 0 { original } else { original.min(interface.snaplen) };
         let Some(data) = rest.get(..captured as usize) else {
             return Err(damaged(&format!(
@@ -195,7 +194,7 @@ impl PcapNgReader {
         let Some(interface) = usize::try_from(index).ok().and_then(|index| self.interfaces.get_mut(index)) else {
             return Err(("undeclared-interface", format!("statistics name interface {index}, which is not declared")));
         };
-        // The interface and the operating system drop at different places.
+        // The interface and the operating system drop at different points.
         let (mut by_interface, mut by_system) = (0, 0);
         let outcome = options(order, body.get(12..).unwrap_or_default(), |code, value| {
             let Some(value) = value.first_chunk() else { return };
@@ -205,13 +204,13 @@ impl PcapNgReader {
                 _ => {}
             }
         });
-        // Counted from the start of the capture, so that the latest block says it all.
+        // Counted from the start of the capture, so the latest block has the total.
         interface.dropped = interface.dropped.max(by_interface.saturating_add(by_system));
         outcome
     }
 }
 
-/// The fixed fields of the two kinds of packet block that have a time.
+/// The fixed fields of the two kinds of packet block with a time.
 struct TimedPacket {
     interface: u32,
     ticks: u64,
@@ -223,7 +222,7 @@ impl TimedPacket {
     #[inline(always)]
     fn new(order: Order, fixed: &[u8; 20], interface: u32) -> Self {
         let [_, _, _, _, h0, h1, h2, h3, l0, l1, l2, l3, c0, c1, c2, c3, o0, o1, o2, o3] = *fixed;
-        // The high half comes first in either byte order.
+        // The high half comes first in both byte orders.
         let ticks = u64::from(order.u32([h0, h1, h2, h3])) << 32 | u64::from(order.u32([l0, l1, l2, l3]));
         Self { interface, ticks, captured: order.u32([c0, c1, c2, c3]), original: order.u32([o0, o1, o2, o3]) }
     }
@@ -233,7 +232,7 @@ fn damaged(what: &str) -> Wrong {
     ("damaged-record", what.to_owned())
 }
 
-/// Walks the options at the end of a block: code, length, value, padding.
+/// Iterates over the options at the end of a block: code, length, value, padding.
 #[inline]
 fn options(order: Order, mut bytes: &[u8], mut take: impl FnMut(u16, &[u8])) -> Result<(), Wrong> {
     while let Some((head, rest)) = bytes.split_first_chunk::<4>() {
@@ -255,7 +254,7 @@ fn options(order: Order, mut bytes: &[u8], mut take: impl FnMut(u16, &[u8])) -> 
 }
 
 /// Reads a decryption secrets block (draft-ietf-opsawg-pcapng section 4.7): its type and length,
-/// and the secrets. Those of other protocols are passed over.
+/// and the secrets. Skips those of other protocols.
 fn secrets<S: Sink>(order: Order, body: &[u8], next_frame: u64, sink: &mut S) -> Result<(), Wrong> {
     /// `TLSK`: the lines of a key log.
     const TLS_KEY_LOG: u32 = 0x544c_534b;
@@ -272,8 +271,8 @@ fn secrets<S: Sink>(order: Order, body: &[u8], next_frame: u64, sink: &mut S) ->
     Ok(())
 }
 
-/// Reads a name resolution block: records of type, length and value, padded; an address and its
-/// names.
+/// Reads a name resolution block: records of type, length and value, padded; each has an address
+/// and its names.
 fn names<S: Sink>(order: Order, mut bytes: &[u8], sink: &mut S) -> Result<(), Wrong> {
     const END: u16 = 0;
     const IPV4: u16 = 1;
@@ -288,7 +287,7 @@ fn names<S: Sink>(order: Order, mut bytes: &[u8], sink: &mut S) -> Result<(), Wr
             END => return Ok(()),
             IPV4 => value.split_first_chunk::<4>().map(|(address, names)| (IpAddr::from(*address), names)),
             IPV6 => value.split_first_chunk::<16>().map(|(address, names)| (IpAddr::from(*address), names)),
-            // Names of hardware addresses, and what comes later.
+            // Names of hardware addresses, and future record types.
             _ => Some((IpAddr::from([0; 4]), &[][..])),
         };
         let Some((address, names)) = named else {

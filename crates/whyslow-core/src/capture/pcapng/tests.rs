@@ -17,7 +17,7 @@ fn times(keep: &Keep) -> Vec<i64> {
     keep.packets.iter().map(|packet| packet.time).collect()
 }
 
-/// 64 bits in the byte order of the file.
+/// 64 bits in the file's byte order.
 fn u64_of(big: bool, value: u64) -> Vec<u8> {
     if big { value.to_be_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
 }
@@ -48,20 +48,20 @@ fn interfaces_in_both_orders() {
     }
 }
 
-/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no
-/// difference.
+/// The result is the same whether blocks with options or unusual fields are read individually, and
+/// others in series.
 #[test]
 fn packets_with_and_without_options_are_read_alike() {
     let comment: &[(u16, Vec<u8>)] = &[(1, b"a comment".to_vec())];
     for big in [false, true] {
-        // Whether a packet has options, a bit each.
+        // Whether each packet has options, as a bit set.
         let reads = [0u32, 0x3ff, 0x155, 0x2f0].map(|with| {
             let mut file = PcapNgBuilder::new(big).interface(1, 0, &[]).interface(113, 96, &[(9, vec![9])]);
             let ticks = [50, 60, 55, 90, 40, 70, 10_000_000, 80, 85, 90];
             for (at, ticks) in ticks.into_iter().enumerate() {
                 let options = if with >> at & 1 != 0 { comment } else { &[] };
                 let data = vec![at as u8; at * 7];
-                // One claims less than was captured, another names no interface.
+                // One packet claims less than was captured, another names an unknown interface.
                 let (original, interface) = (if at == 5 { 3 } else { 64 }, if at == 7 { 9 } else { at as u32 % 2 });
                 file = file.packet_block(PacketBlock { interface, ticks, original, data: &data, options });
             }
@@ -143,7 +143,7 @@ fn simple_packets_have_no_time() {
     assert_eq!(slugs(&summary), [("short-snaplen", 1), ("no-time", 2)]);
     assert_eq!((summary.clock, summary.first_time, summary.last_time), (Clock::None, None, None));
 
-    // Among others they get the latest time, so that nothing seems to jump.
+    // Among others they get the latest time, so that the clock does not seem to jump.
     let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 9, 1, b"a").simple(3, b"abc");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [9_000, 9_000]);
@@ -283,7 +283,7 @@ fn trailing_bytes_are_reported() {
     }
 }
 
-/// A file of ten packets, and where each of their blocks begins.
+/// A file of ten packets, and the offsets of their blocks.
 fn ten(big: bool) -> (Vec<u8>, Vec<usize>) {
     let mut starts = Vec::new();
     let mut file = PcapNgBuilder::new(big).interface(1, 0, &[]);
@@ -303,8 +303,7 @@ fn damage_costs_the_packets_that_it_hits() {
             file[at..at + 4].copy_from_slice(&if big { value.to_be_bytes() } else { value.to_le_bytes() });
             file
         };
-        // The lengths at either end, with values too small, too large, reaching past the end, and
-        // into other blocks.
+        // The lengths at either end: too small, too large, beyond the end, and into other blocks.
         for at in [starts[3] + 4, starts[4] - 4] {
             for claim in [0, 11, 88, 184, 2_000, 65_536, u32::MAX] {
                 let (keep, summary) = read(&write(at, claim)).unwrap();
@@ -316,7 +315,7 @@ fn damage_costs_the_packets_that_it_hits() {
                 assert!(detail.ends_with("92 bytes were skipped in all"), "{detail}");
             }
         }
-        // The captured length, beyond the block.
+        // A captured length beyond the block.
         let (keep, summary) = read(&write(starts[3] + 20, 61)).unwrap();
         assert_eq!(keep.packets.len(), 9);
         assert_eq!(slugs(&summary), [("damaged-record", 1)]);
@@ -386,7 +385,7 @@ fn an_unknown_version_is_read_and_reported() {
 fn each_interface_has_its_clock() {
     let packet = |file: PcapNgBuilder, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a");
     let file = PcapNgBuilder::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
-    // Two interfaces are written in turn, the second one a second late: no step.
+    // Two interfaces alternate, the second one with a clock one second behind: not a step.
     let file = [(0, 10), (1, 9), (0, 11), (1, 10)].iter().fold(file, |file, (at, time)| packet(file, *at, *time));
     assert_eq!(read(&file.bytes).unwrap().1.problems, []);
     let (_, summary) = read(&packet(file, 1, 5).bytes).unwrap();

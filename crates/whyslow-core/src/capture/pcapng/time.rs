@@ -1,10 +1,10 @@
-//! An interface's clock: ticks since an offset → nanoseconds since the epoch.
+//! An interface's clock: converts ticks since an offset to nanoseconds since the epoch.
 
-/// How an interface's timestamps count (options `if_tsresol` and `if_tsoffset`).
+/// Unit and offset of an interface's timestamps (options `if_tsresol` and `if_tsoffset`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Resolution {
     scale: Scale,
-    /// To be added, ns.
+    /// Offset to add, ns.
     offset: i64,
 }
 
@@ -35,7 +35,8 @@ impl Resolution {
         self.scale = match exponent {
             _ if value & 0x80 != 0 => Scale::Binary(exponent),
             0..=NANOS => Scale::Times(10_u64.pow(NANOS - exponent)),
-            // Beyond 10^38 ticks a nanosecond, 64 bits of them are no time at all.
+            // With more than 10^38 ticks per nanosecond, 64 bits of ticks are less than a
+            // nanosecond.
             _ => Scale::Per(10_u128.checked_pow(exponent - NANOS).unwrap_or(u128::MAX)),
         };
     }
@@ -45,7 +46,7 @@ impl Resolution {
         self.offset = seconds.saturating_mul(1_000_000_000);
     }
 
-    /// Nanoseconds since the epoch, rounded down; saturates where 64 bits are too few.
+    /// Nanoseconds since the epoch, rounded down; saturates if 64 bits are not enough.
     #[inline]
     pub(super) fn nanos(self, ticks: u64) -> i64 {
         let since = match self.scale {

@@ -19,7 +19,7 @@ pub(in crate::capture) struct Got {
     pub(in crate::capture) original_len: u32,
 }
 
-/// Keeps all that it is given.
+/// Stores everything that it receives.
 #[derive(Debug, Default)]
 pub(in crate::capture) struct Keep {
     pub(in crate::capture) packets: Vec<Got>,
@@ -49,7 +49,7 @@ pub(in crate::capture) fn read(bytes: &[u8]) -> Result<(Keep, Summary), CaptureE
     read_split(bytes, &[])
 }
 
-/// Reads a file in pieces of these sizes, over and over; all at once without sizes.
+/// Reads a file in pieces of these sizes, repeated; without sizes as a whole.
 fn read_split(mut bytes: &[u8], sizes: &[usize]) -> Result<(Keep, Summary), CaptureError> {
     let mut reader = Reader::new();
     let mut keep = Keep::default();
@@ -77,8 +77,8 @@ fn same_in_pieces(bytes: &[u8], sizes: &[usize]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Packets in which half of the bytes could be part of a record's header, to try the search for the
-/// next one.
+/// Packets in which half of the bytes could be part of a record's header, to test the search for
+/// the next one.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop_oneof![Just(0), Just(1), Just(6), any::<u8>()], 0..120)
 }
@@ -93,7 +93,7 @@ prop_compose! {
         let mut file = PcapFile::new(magic, big).snaplen(snaplen);
         for (seconds, fraction, more, data) in packets {
             let length = data.len() as u32;
-            // Now and then the original length is less than the captured one.
+            // Sometimes the original length is less than the captured one.
             file = file.record(RecordHeader::new(1_600_000_000 + seconds, fraction, length, (length + more).saturating_sub(1)), &data);
         }
         file.bytes()
@@ -124,7 +124,7 @@ prop_compose! {
     }
 }
 
-/// Damage: bytes overwritten, and how much of the file is left.
+/// Damage: overwritten bytes, and the part of the file that is left.
 fn damage() -> impl Strategy<Value = (Vec<(prop::sample::Index, u8)>, prop::sample::Index)> {
     (prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6), any::<prop::sample::Index>())
 }
@@ -132,7 +132,7 @@ fn damage() -> impl Strategy<Value = (Vec<(prop::sample::Index, u8)>, prop::samp
 fn spoil(mut bytes: Vec<u8>, (overwritten, left): (Vec<(prop::sample::Index, u8)>, prop::sample::Index)) -> Vec<u8> {
     for (at, value) in overwritten {
         let at = at.index(bytes.len());
-        // The magic number stays, or the reader has nothing to do.
+        // Keeps the magic number, because the reader rejects any other.
         if at >= 12 {
             bytes[at] = value;
         }
@@ -195,7 +195,7 @@ fn empty_pushes_are_harmless() {
 
 #[test]
 fn a_lying_length_allocates_nothing() {
-    // A record that claims 262,144 bytes, of which 100 come, byte by byte.
+    // A record that claims 262,144 bytes, of which 100 arrive, byte by byte.
     let file =
         PcapFile::new(MICROS, false).snaplen(0).record(RecordHeader::new(1, 2, 262_144, 262_144), &[0; 100]).bytes();
     let mut reader = Reader::new();
@@ -220,12 +220,11 @@ fn a_large_carry_is_given_back() {
     assert_eq!(reader.finish(&mut keep).unwrap().packets, 1);
 }
 
-/// A file that makes the search for the next record wait at every byte must not cost more than its
-/// size.
+/// A file in which every byte may begin a record must not need more memory than its size.
 #[test]
 fn searching_is_linear() {
     let mut file = PcapNgFile::new(false).bytes;
-    // Each eight bytes could begin an interface block of nearly 1 MiB.
+    // Every eight bytes could begin an interface block of nearly 1 MiB.
     for _ in 0..(4 << 20) / 8 {
         file.extend([1, 0, 0, 0, 0xf0, 0xff, 0x0f, 0]);
     }
