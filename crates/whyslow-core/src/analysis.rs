@@ -1,9 +1,9 @@
-//! [`Analysis`]: what whyslow says of its captures, as data. The renderers print it and compute
+//! [`Analysis`]: whyslow's analysis of its captures, as data. The renderers print it and compute
 //! nothing.
 //!
 //! This is the JSON contract, `"schema": "whyslow/2"`: names are added, never renamed. Times are
-//! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`, and
-//! what is unknown is null.
+//! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`.
+//! Unknown values are null.
 
 mod capture;
 mod detail;
@@ -70,8 +70,8 @@ pub const SCHEMA: &str = "whyslow/2";
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The inputs were not read, or not captured, to their end, and the captures' problem
-    /// [`PARTIAL`] says how far. Left out where it is not so.
+    /// The inputs were not read, or not captured, to their end; the captures' problem [`PARTIAL`]
+    /// has the extent. Left out if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// Least cost that is called slow.
@@ -124,9 +124,9 @@ pub struct Connection {
     pub id: u64,
     /// Index in [`Analysis::captures`] of the (first) capture that holds it.
     pub capture: usize,
-    /// Who opened it.
+    /// Endpoint that opened it.
     pub client: Endpoint,
-    /// Who answered.
+    /// Endpoint that accepted it.
     pub server: Endpoint,
     /// First packet.
     pub start_s: Nanos,
@@ -134,7 +134,7 @@ pub struct Connection {
     pub duration_s: Nanos,
     /// How it stood at the end.
     pub state: State,
-    /// Who sent FIN or RST first.
+    /// End that sent FIN or RST first.
     pub closed_by: Option<End>,
     /// Where the capture stands.
     pub near: Near,
@@ -155,8 +155,8 @@ pub struct Connection {
     pub application_is_shown: bool,
     /// Capture problems that concern this connection.
     pub problems: Vec<Problem>,
-    /// What ICMP errors said of its packets, in the order of their first ones; at most eight that
-    /// say different things. Left out where none came.
+    /// ICMP errors about its packets, in the order of their first occurrence; at most eight
+    /// different ones. Left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icmp: Vec<IcmpError>,
     /// How many ICMP errors came about its packets. Left out where none did.
@@ -183,7 +183,7 @@ pub struct Connection {
     pub transfers_total: u64,
     /// Findings over the connection's transfers, ordered by seconds lost.
     pub findings: Vec<Finding>,
-    /// What is known of a QUIC connection beside the rest; null for TCP. Left out where it is null.
+    /// Details of a QUIC connection; null, and left out, for TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Quic>,
     /// How far its TLS was decrypted; null without secrets, or without TLS. Left out where it is
@@ -232,7 +232,7 @@ pub struct Rtt {
     pub samples: u64,
 }
 
-/// What the two SYNs said; pairs are `[client, server]`.
+/// Options of the two SYNs; pairs are `[client, server]`.
 #[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Handshake {
     /// From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from
@@ -256,8 +256,7 @@ impl Connection {
         self.origin.stream = self.quic.is_none().then(|| self.id.saturating_sub(1 + quic_before));
     }
 
-    /// Does something with every frame that is named of it, so that frames of several captures can
-    /// be told apart.
+    /// Applies `act` to every frame in it, for example to add the capture's number.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         act(&mut self.origin.frame);
         for resent in self.directions.iter_mut().flat_map(|direction| &mut direction.retransmissions) {

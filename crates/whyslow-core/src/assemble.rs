@@ -30,10 +30,10 @@ pub(crate) struct ConnectionInput<'a> {
     pub id: u64,
     /// The capture that holds it, by its place among all.
     pub capture: usize,
-    /// Times are told from here.
+    /// Times count from here.
     pub first: Time,
     pub names: &'a Names,
-    /// What somebody said that the path carries, payload bits per second.
+    /// Rate of the path as given by the user, payload bits per second.
     pub path_rate: Option<f64>,
     /// The transfers of each side that get an entry.
     pub listed: [ListedTransfers; 2],
@@ -93,7 +93,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'
     (entry(input, &case, transfers, transfers_total), summary)
 }
 
-/// Without what its transfers tell.
+/// Summary of a connection, without the data of its transfers.
 fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
     let facts = input.facts;
     let [client, server] = [facts.client, !facts.client].map(|side| endpoint(facts, side, input.names));
@@ -249,7 +249,7 @@ fn rtt(facts: &RttFacts) -> Rtt {
     Rtt { min, p50, p95, samples: if p95.is_some() { facts.samples } else { 0 } }
 }
 
-/// Zero is less than the capture's clock can tell.
+/// Zero is below the resolution of the capture's clock.
 fn can_tell(rtt: &Nanos) -> bool {
     *rtt > Nanos::ZERO
 }

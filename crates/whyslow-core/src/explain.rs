@@ -66,7 +66,7 @@ pub struct Explainer {
     table: FlowTable<OpenConnection>,
     /// Of all connections of this explainer.
     openings: OpeningPositions,
-    /// Of these, those of QUIC.
+    /// Openings of QUIC connections among them.
     quic_openings: OpeningPositions,
     accounts: AccountList,
     host_names: Names,
@@ -74,20 +74,20 @@ pub struct Explainer {
     flows: LargestFlows,
     /// Time of the first packet, from which all times are counted.
     first_time: Option<Time>,
-    /// What the path carries, payload bits per second, if the user said so.
+    /// Rate of the path as given by the user, payload bits per second.
     path_rate: Option<f64>,
-    /// Where connections go that leave, with the time up to which they had no packets, if somebody
-    /// else accounts for them.
+    /// Destination of connections that leave, with the time up to which they had no packets, if
+    /// another explainer accounts for them.
     leaving: Option<Vec<(Box<FlowEntry<OpenConnection>>, Time)>>,
     joined: JoinedConnections,
-    /// Who wants the connections that are not listed.
+    /// Receiver of the connections that are not listed.
     unlisted: Option<UnlistedSink>,
     quic: QuicReader,
     /// Secrets, shared with the other explainers of the same captures.
     keys: KeyRing,
     /// Whether there are any so far: else no connection looks for its own.
     has_keys: bool,
-    /// The capture that is read was condensed: of payload it holds what shows what it is, alone.
+    /// The capture was condensed: it holds only the payload that identifies the content.
     is_condensed: bool,
     /// Messages of protocols above TCP are not read.
     ignores_messages: bool,
@@ -158,7 +158,7 @@ pub struct Rebalance {
 /// ```
 ///
 /// # Errors
-/// When the bytes are no capture that can be read.
+/// Returns an error if the bytes are not a capture that can be read.
 pub fn explain(path: &str, capture: &[u8]) -> Result<Analysis, CaptureError> {
     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
     explainer.begin_capture(path);
@@ -209,7 +209,7 @@ impl Explainer {
         self.table = FlowTable::seeded(seed);
     }
 
-    /// Whose connections it follows, as the first capture says.
+    /// The connections that it follows, as the first capture defines them.
     pub fn share(&self) -> Share {
         self.owners.share()
     }
@@ -288,7 +288,7 @@ impl Explainer {
         ends.max().unwrap_or(Time::MIN)
     }
 
-    /// [Closes](Self::close_all) what is open and accounts for what is listed.
+    /// [Closes](Self::close_all) open connections and accounts for the listed ones.
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         self.close_all();
@@ -318,8 +318,8 @@ impl Explainer {
         Frame { file: self.file, number: packet.frame }
     }
 
-    /// Of a connection whose first packet this is: the place of that among all packets, as whoever
-    /// sees only some of them knows it too.
+    /// Id of the connection whose first packet this is: the packet's place among all packets, which
+    /// an explainer that sees only some of them knows too.
     fn id(&self, frame: Frame) -> ConnectionId {
         let before = (self.captures.len() as u64) << FRAME_BITS;
         ConnectionId(before | frame.number.min((1 << FRAME_BITS) - 1))
@@ -410,8 +410,8 @@ impl Explainer {
         }
     }
 
-    /// Passes an ICMP error to the connection whose segment it quotes, if any. It is no segment, so
-    /// it does not affect when connections leave.
+    /// Passes an ICMP error to the connection whose segment it quotes, if any. It is not a segment,
+    /// so it does not affect when connections leave.
     fn on_icmp_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
         let ends = HashedKey::from(error.flow_key());
         if !self.owners.owns(ends.hash) {

@@ -12,14 +12,14 @@
 //! 6. `estimate`: what TCP did → the path and the hosts;
 //! 7. `limit`: all of these → what held a transfer back, a partition of the time;
 //! 8. `rules`: limits and events → findings;
-//! 9. `timeline`: who was waited for in each span, and which finding has it;
-//! 10. `together`: connections → what they did to each other;
-//! 11. `conclude`: findings beside all else that is known → their promises and confidence;
+//! 9. 9. `timeline`: the party waited for in each span, and the finding that claims it;
+//! 10. 10. `together`: connections → their effects on each other;
+//! 11. 11. `conclude`: findings and all other data → their promises and confidence;
 //!
-//! beside which [`pair`] compares the packets of a connection that two captures hold, and
-//! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
-//! size, and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file,
-//! socket, thread, clock or environment; time comes from the packets alone.
+//! next to which [`pair`] compares the packets of a connection that two captures hold, [`compare`]
+//! any two transfers, and [`series`] gives a connection's packets as graphs of bounded size.
+//! [`analysis`] is the result: data for the renderers. The crate is pure: no file, socket, thread,
+//! clock or environment; time comes from the packets alone.
 //!
 //! ```
 //! use whyslow_core::capture::{CaptureError, Reader};
@@ -78,7 +78,7 @@ pub use rules::CostOverTime;
 
 /// The stages that lie between packets and findings: for benchmarks and for tests of one stage.
 ///
-/// Needs the feature `unstable`; what is here may change in any release.
+/// Needs the feature `unstable`; its items may change in any release.
 #[cfg(feature = "unstable")]
 pub mod unstable {
     /// See the [crate's description](crate).

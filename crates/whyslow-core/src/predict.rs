@@ -1,4 +1,4 @@
-//! `predict`: a transfer that nobody has made yet, and what each change to it would bring.
+//! `predict`: a transfer that has not been made yet, and the effect of each change to it.
 //!
 //! A [`Plan`] is played by the model of TCP that also plays captured transfers without one limit.
 //!

@@ -20,12 +20,12 @@ impl Time {
     /// After every other.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// So many microseconds after [`Self::ZERO`].
+    /// The instant `micros` microseconds after [`Self::ZERO`].
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
-    /// So many milliseconds after [`Self::ZERO`].
+    /// The instant `millis` milliseconds after [`Self::ZERO`].
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
@@ -94,7 +94,7 @@ impl Nanos {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// From seconds; saturates, and what is not a number is zero.
+    /// From seconds; saturates, and NaN becomes zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(rounded(seconds * 1e9))
     }

@@ -1,4 +1,4 @@
-//! [`Capture`]: an input, and what a text tells beside its packets.
+//! [`Capture`]: an input, and the echo requests and name lookups that a text input shows.
 
 use super::problem::Problem;
 use crate::units::Nanos;
@@ -24,32 +24,32 @@ pub struct Capture {
     pub duration_s: Option<Nanos>,
     /// What was skipped, cut or odd.
     pub problems: Vec<Problem>,
-    /// Of a text: echo requests that it tells of, by ping's own words or tcpdump's lines, at
-    /// most 64. Left out where there are none.
+    /// Text inputs: echo requests in ping's output or tcpdump's lines, at most 64. Left out if
+    /// there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<Ping>,
-    /// Of a text: names that were asked for in it, in time order, at most 256. Left out where there
-    /// are none.
+    /// Text inputs: names that were looked up, in time order, at most 256. Left out if there are
+    /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lookups: Vec<Lookup>,
 }
 
-/// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
+/// Echo requests from one host to another, and their replies. Hosts are written as in the text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ping {
-    /// Who asked; null where ping's own words do not say.
+    /// Host that sent the requests; null if ping's output does not name it.
     pub from: Option<String>,
-    /// Who was asked.
+    /// Host that was pinged.
     pub to: String,
     /// Requests; null where lines were left out of the text.
     pub sent: Option<u64>,
-    /// Of those, the answered ones.
+    /// Requests that were answered.
     pub received: Option<u64>,
-    /// Of those, the share that was not answered, 0–1.
+    /// Share of the requests that were not answered, 0–1.
     pub loss: Option<f64>,
-    /// The round trips, as ping tells them or from request to answer where tcpdump captured; null
-    /// where the text shows none.
+    /// Round trips as printed by ping, or from request to reply in tcpdump's lines; null if the
+    /// text shows none.
     pub rtt_ms: Option<PingRtt>,
 }
 
@@ -69,9 +69,9 @@ pub struct PingRtt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lookup {
-    /// Who asked.
+    /// Host that sent the query.
     pub client: String,
-    /// Who answered, or else was asked last.
+    /// Server that answered, or the last one queried.
     pub server: String,
     /// The name.
     pub name: String,

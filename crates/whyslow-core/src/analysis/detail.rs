@@ -5,12 +5,12 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// A sentence that may name a frame. The frame stays a number until the sentence is printed, for
-/// captures are numbered anew when analyses are joined.
+/// A sentence that may name a frame. The frame stays a number until the sentence is printed,
+/// because frames are renumbered when analyses are joined.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Detail {
     before: String,
-    /// The frame, and what follows it.
+    /// The frame, and the text after it.
     frame: Option<(Frame, String)>,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// One direction of a connection.
 #[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Direction {
-    /// Who sends.
+    /// Sender of this direction.
     pub from: End,
     /// Payload as sequence space: each byte counted once, whether or not every segment is in the
     /// capture.

@@ -1,4 +1,4 @@
-//! Exchanges: who waited for whom.
+//! Exchanges: which end waited for which.
 
 use super::End;
 use super::span::WaitSpan;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Most exchanges listed of one connection.
 pub const MAX_EXCHANGES: usize = 64;
 
-/// A request and its answer, or a push that nobody asked for. Its transfers hang below it.
+/// A request and its response, or an unrequested push. Its transfers hang below it.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Exchange {
     /// When it began for its user: the first byte of the request, or of the push.
@@ -20,17 +20,17 @@ pub struct Exchange {
     pub answer: Option<Message>,
     /// What the client's own program took before it.
     pub client_s: Nanos,
-    /// What passed before it without anybody waiting; within it, where the request was to be
-    /// answered when something happens.
+    /// Idle time before it, when neither end waited; within it, the idle time before the event that
+    /// the request waits for.
     pub idle_s: Nanos,
-    /// What the server took between the request's last byte and the answer's first, beside the
-    /// path; null where it is not known.
+    /// Time between the request's last byte and the response's first, without the network's delay;
+    /// null if unknown.
     pub server_s: Option<Nanos>,
     /// For how long its user waited: from the first byte of the request to the last of the answer,
     /// as the client lives it.
     pub wait_s: Nanos,
-    /// Who was waited for, moment by moment: without gaps from `start_s` on, `wait_s` and the idle
-    /// time within it long. Empty if `wait_s` is under 10 ms.
+    /// The party that was waited for, moment by moment: without gaps from `start_s` on, for
+    /// `wait_s` plus the idle time within it. Empty if `wait_s` is under 10 ms.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<WaitSpan>,
     /// How many spans there were, where the shortest were added to their neighbours.
@@ -56,7 +56,7 @@ pub struct ResponseTimes {
 /// What one side sent in an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Message {
-    /// Who sent it.
+    /// Sender of the message.
     pub from: End,
     /// Payload.
     pub bytes: u64,
@@ -64,6 +64,6 @@ pub struct Message {
     pub start_s: Nanos,
     /// From its first byte to its last.
     pub duration_s: Nanos,
-    /// What it is, where the payload tells.
+    /// Kind of message, if its payload shows it.
     pub label: Option<String>,
 }

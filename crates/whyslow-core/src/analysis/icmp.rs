@@ -1,12 +1,11 @@
-//! What ICMP errors said of a connection's packets.
+//! ICMP errors about a connection's packets.
 
 use super::{End, Fate, Frame};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// Errors of one router or host that say the same. They are evidence and no proof: anybody can send
-/// one.
+/// Equal errors of one router or host. They are evidence, not proof: any host can send one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct IcmpError {
     /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
@@ -17,16 +16,17 @@ pub struct IcmpError {
     pub message: u8,
     /// The messages' code.
     pub code: u8,
-    /// Who says so: an address.
+    /// Address that sent the error.
     pub by: String,
-    /// Who had sent the packets.
+    /// Sender of the packets.
     pub about: End,
-    /// The longest of these packets, bytes with its IP header; null where none tells.
+    /// The longest of these packets, bytes with its IP header; null if no error quotes its length.
     pub size: Option<u32>,
-    /// The longest packet that passes, bytes with its IP header; null where that is not told.
+    /// The longest packet that passes, bytes with its IP header; null if the error does not name
+    /// it.
     pub mtu: Option<u32>,
-    /// Of `too-big`: whether their sender sends no longer packets from then on; null where that
-    /// cannot be told.
+    /// For `too-big`: whether the sender sends no longer packets from then on; null if the capture
+    /// does not show it.
     pub obeyed: Option<bool>,
     /// How many errors came.
     pub count: u64,

@@ -13,7 +13,7 @@ pub struct LimitShare {
     pub limit: Limit,
     /// For how long.
     pub seconds: Nanos,
-    /// Of the whole, 0–1.
+    /// Share of the whole, 0–1.
     pub share: f64,
 }
 

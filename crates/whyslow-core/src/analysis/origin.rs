@@ -18,7 +18,7 @@ pub struct Origin {
     /// When that passed, since the epoch; since anything where the capture has no date.
     #[serde(skip)]
     pub time: Time,
-    /// The client's initial sequence number; none where its SYN was not captured.
+    /// The client's initial sequence number; `None` if its SYN was not captured.
     #[serde(skip)]
     pub isn: Option<SeqNumber>,
 }

@@ -10,7 +10,7 @@ use super::{End, Frame, Rtt};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Most pairs told of.
+/// Most pairs listed.
 pub const MAX_PAIRS: usize = 256;
 /// Most frames listed of the packets that were lost in one direction.
 pub const MAX_LOST_FRAMES: usize = 16;
@@ -24,8 +24,8 @@ pub struct Pair {
     /// Indices in [`Analysis::captures`](super::Analysis::captures) of the (first) captures that
     /// hold them.
     pub captures: [usize; 2],
-    /// The id whose findings are told where one page is wanted: that of the capture next to the end
-    /// which sent most.
+    /// The capture whose findings are shown if one page is wanted: the one next to the end that
+    /// sent the most.
     pub told: u64,
     /// What shows that they belong together.
     pub matched_by: MatchedBy,
@@ -46,8 +46,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Does something with every frame that is named of it, so that frames of several captures can
-    /// be told apart.
+    /// Applies `act` to every frame in it, for example to add the capture's number.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         self.directions.iter_mut().flat_map(|direction| &mut direction.lost_frames).for_each(act);
         self.changes.iter_mut().filter_map(|change| change.kind.frame_mut()).for_each(act);
@@ -58,7 +57,7 @@ impl Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MatchedBy {
-    /// Addresses, ports, and what is known of the initial sequence numbers.
+    /// Addresses, ports, and the initial sequence numbers if captured.
     Addresses,
     /// Both initial sequence numbers, though addresses or ports differ: address translation.
     InitialNumbers,
@@ -89,16 +88,16 @@ pub struct PairClock {
 /// What one direction's packets met between the two captures.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairDirection {
-    /// Who sends.
+    /// Sender of this direction.
     pub from: End,
-    /// Packets that passed the first of the two captures and should have reached the second; a
-    /// segment that was cut up later counts as what it was cut into.
+    /// Packets that passed the first of the two captures and should have reached the second. A
+    /// segment that is split on the way counts as its parts.
     pub sent: u64,
-    /// Payload in them, bytes; what is retransmitted counts again.
+    /// Payload in them, bytes, retransmissions included.
     pub sent_bytes: u64,
     /// Packets that never reached the second.
     pub lost: u64,
-    /// Of these, those with payload.
+    /// Lost packets with payload.
     pub lost_with_payload: u64,
     /// Payload in them, bytes.
     pub lost_bytes: u64,
@@ -109,11 +108,10 @@ pub struct PairDirection {
     /// Packets that arrived with a wrong checksum: their receiver drops them, so they are among the
     /// lost ones.
     pub damaged: u64,
-    /// Packets of which it cannot be told: the second capture was not running, or the comparison
-    /// had ended.
+    /// Packets without a verdict: the second capture was not running, or the comparison had ended.
     pub unjudged: u64,
-    /// Packets that are not in the second capture although what they hold was acknowledged there:
-    /// it dropped them.
+    /// Packets that are not in the second capture although their content was acknowledged there:
+    /// that capture dropped them.
     pub uncaptured: u64,
     /// Packets in the second capture that the first does not have: it dropped them, or was not
     /// running.
@@ -126,13 +124,13 @@ pub struct PairDirection {
     pub reordered_s: Nanos,
     /// Packets with payload that had been sent before.
     pub resent: u64,
-    /// Of these, those whose earlier copy was lost between the captures.
+    /// Retransmissions whose earlier copy was lost between the captures.
     pub resent_for_loss: u64,
     /// Segments that the first capture has only as retransmissions: lost between their
     /// sender and it.
     pub lost_before: u64,
-    /// Time from the first capture to the second, milliseconds, by clocks set as [`PairClock`]
-    /// says.
+    /// Time from the first capture to the second, milliseconds, with the clocks aligned by
+    /// [`PairClock`].
     pub delay_ms: OneWay,
     /// By how much `delay_ms` is over its least: what packets waited.
     pub queue_ms: OneWay,

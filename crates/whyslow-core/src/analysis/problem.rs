@@ -1,4 +1,4 @@
-//! [`Problem`]: what limits the things that can be said of a capture.
+//! [`Problem`]: a limit to the conclusions that a capture allows.
 
 mod detail;
 
@@ -13,7 +13,7 @@ pub const PARTIAL: &str = "partial";
 /// The [`Problem`] of a capture with packets of QUIC, which are not read.
 pub const QUIC: &str = "quic";
 
-/// A property of a capture that limits what can be said.
+/// A property of a capture that limits the conclusions from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Problem {
     /// Its name.

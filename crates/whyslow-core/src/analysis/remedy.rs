@@ -1,4 +1,4 @@
-//! [`Remedy`]: one fix, who makes it, and the time that it promises.
+//! [`Remedy`]: one fix, the party that makes it, and the time that it promises.
 
 mod action;
 mod commands;
@@ -17,14 +17,14 @@ use serde::{Serialize, Serializer};
 /// One fix. Its action, its commands and its promise belong together.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Remedy {
-    /// Who acts.
+    /// Party that has to act.
     pub actor: Actor,
     /// The change, with its parameters.
     pub action: Action,
     /// The time after this remedy. `None` if no model ran, or the model does not reproduce the
     /// capture.
     pub promise: Option<Promise>,
-    /// The host that acts, as far as the capture tells.
+    /// The host that has to act, if the capture shows it.
     pub host: Host,
 }
 
@@ -60,7 +60,7 @@ pub struct Assumed {
     pub seen_bps: f64,
 }
 
-/// Who can remove a cause.
+/// Party that can remove a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
@@ -82,7 +82,7 @@ impl Remedy {
         Self { actor, action: action.into(), promise: None, host: Host::default() }
     }
 
-    /// The end that acts; `None` for the network, or if no transfer says who sends.
+    /// The end that has to act; `None` for the network, or if no transfer shows the sender.
     pub fn acts_at(&self, sender: Option<End>) -> Option<End> {
         match (self.action.runs_on(), self.actor) {
             (Some(end), _) => Some(end),

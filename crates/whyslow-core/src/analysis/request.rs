@@ -24,8 +24,7 @@ pub struct Request {
     pub status: Option<u16>,
     /// The status of a gRPC call; null if none came.
     pub grpc_status: Option<u16>,
-    /// What the response says of a failure, in other protocols; null if nothing. Left out where it
-    /// is null.
+    /// Error in the response of another protocol; null, and left out, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// It waits for an event, so that its wait costs no time. Left out if it does not.

@@ -25,14 +25,14 @@ impl CostSpan {
 /// Most spans listed of one finding.
 pub const MAX_COST_SPANS: usize = 64;
 
-/// A stretch of an exchange: who was waited for, and why.
+/// A stretch of an exchange: the party that was waited for, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct WaitSpan {
     /// From, as the client lives it.
     pub start_s: Nanos,
     /// For how long.
     pub seconds: Nanos,
-    /// Who was waited for.
+    /// Party that was waited for.
     pub party: Party,
     /// Why.
     pub reason: Limit,
@@ -43,7 +43,7 @@ pub struct WaitSpan {
 /// Most spans listed of one exchange: the shortest ones are added to their neighbours.
 pub const MAX_WAIT_SPANS: usize = 32;
 
-/// Who is waited for.
+/// Party that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Party {

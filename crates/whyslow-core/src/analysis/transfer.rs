@@ -12,7 +12,7 @@ use serde::Serialize;
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Transfer {
-    /// Who sends.
+    /// Sender of the transfer.
     pub from: End,
     /// Sequence space that was acknowledged.
     pub bytes: u64,
@@ -23,7 +23,7 @@ pub struct Transfer {
     pub duration_s: Nanos,
     /// `bytes` over `duration_s`; null when that is zero.
     pub rate_bps: Option<f64>,
-    /// What it carried, where the payload tells: `HTTP GET /file → 200`, `TLS application data`.
+    /// Content, if the payload shows it: `HTTP GET /file → 200`, `TLS application data`.
     pub label: Option<String>,
     /// What went before its first byte: handshakes, the request's way, the server's thinking.
     pub before: Vec<LimitShare>,
@@ -37,8 +37,8 @@ pub struct Transfer {
     pub rounds: Vec<Round>,
     /// How many rounds there were.
     pub rounds_total: u64,
-    /// Packets of it were left out of a text: `rounds` are the longest run of them that is shown
-    /// whole, and what held it beside these is not known. Left out where it is not so.
+    /// The text input lacks packets of this transfer: `rounds` is the longest complete run, and the
+    /// limits outside it are unknown. Left out if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
     /// What the model of `whatif` takes for the transfer as it was; null when it was not run.
@@ -52,7 +52,7 @@ pub struct Transfer {
     pub limits: Vec<LimitShare>,
     /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].
     pub timeline: Vec<LimitSpan>,
-    /// Why it was slow, ordered by seconds lost; none when it was not.
+    /// Why it was slow, ordered by cost; empty if it was not.
     pub findings: Vec<Finding>,
     /// The conclusion from all findings.
     pub verdict: Verdict,
@@ -74,13 +74,13 @@ impl Transfer {
         self.findings.iter().map(|finding| finding.cost_s).max().unwrap_or_default()
     }
 
-    /// Whether the capture does not tell what held it back.
+    /// Whether the capture does not show what limited it.
     pub fn is_verdict_unknown(&self) -> bool {
         self.verdict.is_unknown()
     }
 
-    /// Whether the model comes near enough to the measured time to promise anything; none when it
-    /// was not run.
+    /// Whether the model is close enough to the measured time to promise anything; `None` if it was
+    /// not run.
     pub fn model_fits(&self) -> Option<bool> {
         Some(whatif::is_near(self.model_s?, self.duration_s))
     }

@@ -28,7 +28,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// Of a cause; `None` if its own clause tells.
+    /// Verification of a cause; `None` if the cause has its own clause.
     pub fn of(cause: Cause) -> Option<Self> {
         match cause {
             Cause::ProxySplit | Cause::ServerThink | Cause::TlsRecordBuffering => Some(Self::FirstByte),
@@ -40,7 +40,7 @@ impl Check {
 }
 
 impl Verify {
-    /// Counters of the kernel's TCP say nothing of it.
+    /// The kernel's TCP counters do not cover it.
     pub fn is_over_quic(&self) -> bool {
         matches!(self.application, Some(Application::Http3 | Application::Quic))
     }

@@ -1,4 +1,4 @@
-//! A connection's exchanges, as they are told.
+//! A connection's exchanges, as the analysis lists them.
 
 use super::label::{end_of, label};
 use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 /// Of those listed so many are the first ones, and the others those that were waited for longest.
 const LISTED_FIRST: usize = 16;
 
-/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told
+/// Returns the listed exchanges, and the number of all. `transfers`: the listed ones. Times count
 /// from `first`.
 pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
     let ConnectionCase { facts, waits, .. } = case;
@@ -92,7 +92,7 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
     }
 }
 
-/// Its time, by who was waited for.
+/// Cuts a wait into its time by party.
 fn cut(case: &ConnectionCase<'_>, wait: &Wait) -> ExchangeCut {
     let (client, server) = (case.facts.requester, !case.facts.requester);
     let of = |side: Side, index: Option<usize>| case.transfers[side].get(index?);
@@ -117,7 +117,7 @@ fn cut(case: &ConnectionCase<'_>, wait: &Wait) -> ExchangeCut {
 
 /// `asked`: what of it was answered, where credit went before it.
 fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<PeerMessage>, first: Time) -> Message {
-    // Of what was not all captured, the sequence numbers tell how much it was.
+    // If parts of the message were not captured, its sequence numbers show its length.
     let later = asked.filter(|asked| asked.first > transfer.start && transfer.unseen == 0);
     let (start, bytes) = later.map_or((transfer.start, transfer.bytes()), |asked| (asked.first, asked.bytes));
     Message {

@@ -1,4 +1,4 @@
-//! Whose a transfer is, and what its payload tells of it.
+//! The exchange that a transfer belongs to, and a label of its payload.
 
 use crate::analysis::End;
 use crate::tcp::facts::{Facts, TransferFacts};
@@ -9,7 +9,7 @@ pub(super) fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }
 }
 
-/// What the payload tells of a transfer.
+/// Label of a transfer's content, from its payload.
 pub(super) fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String> {
     if let Some(notes) = &facts.quic {
         return Some(notes.facts.label().to_owned());

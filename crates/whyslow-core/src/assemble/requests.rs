@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 /// Of those listed so many are the first ones, and the others those that were waited for longest.
 const LISTED_FIRST: usize = 16;
 
-/// Returns those that are listed, and how many there were. Times are told from `first`.
+/// Returns the listed requests, and the number of all. Times count from `first`.
 pub(super) fn list_requests(facts: &Facts, first: Time) -> (Vec<Request>, u64) {
     let Some(messages) = &facts.messages else { return (Vec::new(), 0) };
     let requests = &messages.requests;

@@ -11,7 +11,7 @@ use crate::types::Side;
 use crate::units::{Nanos, Time};
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 
-/// What is kept of transfers beside their entries, as far as it is wanted.
+/// Data of transfers that later steps need next to their entries.
 pub(crate) struct KeptTransfers<'a> {
     /// For the model.
     pub replays: &'a mut Replays,
@@ -24,7 +24,7 @@ pub(crate) struct KeptTransfers<'a> {
 pub(super) struct TransferPlace {
     /// Its connection's.
     pub id: u64,
-    /// Times are told from here.
+    /// Times count from here.
     pub first: Time,
     pub sender: Side,
     /// Among those of its sender.

@@ -1,11 +1,11 @@
-//! How sure a finding is: from its rule's weight, from what it rests on, and from how often such
+//! How sure a finding is: from its rule's weight, from its evidence, and from how often such
 //! findings were right.
 //!
 //! A rule weighs its own evidence and knows no other reading of the transfer. Here each finding
-//! gets a [`Grade`], which says whether something independent of the rule supports it. A printed
-//! confidence is then the share of findings of that weight and grade that was right where the
-//! cause is known: [`table`] (Murphy and Winkler 1977, "Reliability of subjective probability
-//! forecasts"). It is 0.9 or more only if packets show the cause, or if two readings agree.
+//! gets a [`Grade`]: whether something independent of the rule supports it. A printed confidence is
+//! then the share of findings of that weight and grade that was right where the cause is known:
+//! [`table`] (Murphy and Winkler 1977, "Reliability of subjective probability forecasts"). It is
+//! 0.9 or more only if packets show the cause, or if two readings agree.
 
 mod evidence;
 mod table;
@@ -78,8 +78,7 @@ fn keep_bound(finding: &mut Finding) {
     finding.weight = finding.confidence;
 }
 
-/// A finding over connections is as well supported as what it sums up: the best grade that the
-/// same cause has in one of its transfers.
+/// A finding over connections has the best grade that the same cause has in one of its transfers.
 fn grade_by_parts(finding: &mut Finding, connections: &[Connection]) {
     let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
     let transfers = connections.iter().filter(is_its).flat_map(|connection| &connection.transfers);
@@ -109,8 +108,8 @@ impl Model {
         (self.time - self.measured).0.abs() as f64 <= MODEL_TOLERANCE * self.measured.0 as f64
     }
 
-    /// Whether the transfer took so much longer that this cause, which the model plays whole and
-    /// which took most of the time, cannot be all of it.
+    /// Whether the transfer took so much longer than the model that this cause, which the model
+    /// covers in full, cannot explain most of its time.
     fn leaves_most_open(&self, finding: &Finding) -> bool {
         !self.is_partial
             && self.time.scale(CONTRADICTION_FACTOR) < self.measured

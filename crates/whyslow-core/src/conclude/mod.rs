@@ -25,7 +25,7 @@ use crate::tcp::facts::Facts;
 use crate::together::{self, LargestFlows};
 use crate::units::Nanos;
 
-/// Completes the findings of one connection with what is known of its ends.
+/// Completes the findings of one connection with the names and addresses of its ends.
 pub(crate) fn own(connection: &mut Connection, facts: &Facts, names: &Names) {
     written::restore(connection, facts, names);
     hosts::fill(connection);
@@ -40,8 +40,7 @@ pub(crate) struct Across {
     pub unpredictable: Vec<(u64, Nanos)>,
 }
 
-/// Takes into account what connections have to do with each other, and finds what they have in
-/// common.
+/// Applies how connections affect each other, and finds the causes that they share.
 pub(crate) fn together(
     flows: &LargestFlows,
     summaries: &[ConnectionSummary],

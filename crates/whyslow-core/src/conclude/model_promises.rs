@@ -1,4 +1,4 @@
-//! What the model says of the transfers that lost the most time, written to their entries.
+//! Writes the model's promises to the transfers that lost the most time.
 
 use crate::analysis::{Assumed, Connection, Promise, Transfer};
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};

@@ -67,7 +67,8 @@ pub(super) fn conclude(transfer: &mut Transfer, influences: &[Influence]) {
     }
 }
 
-/// The link explains what it held; the transfer's part of it is a finding of its own.
+/// The link explains the time that it limited; the transfer's share of that is a finding of its
+/// own.
 fn share_link(transfer: &mut Transfer, link: &SharedLink) {
     let cause = link.finding.cause;
     let least = transfer.duration_s.scale(LITTLE).max(MIN_NOTICEABLE_DELAY);

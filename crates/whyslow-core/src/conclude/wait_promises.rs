@@ -1,17 +1,17 @@
 //! Promises for findings over a connection, and across connections.
 //!
-//! What such a cause costs is waits in which nothing else happened: they come out of the time, and
-//! no model is needed. It knows the connections' times and what each finding lost; it promises
-//! nothing where a fix would change what follows (a duplicated packet, a cause that several
-//! connections share), and nothing that would save less than a promise is worth.
+//! The cost of such a cause is waits in which nothing else happened: the fix removes them from the
+//! time, without a model. This module knows the connections' times and each finding's cost. It
+//! promises nothing if a fix would change later traffic (a duplicated packet, a cause that several
+//! connections share), nor less than a promise is worth.
 
 use crate::analysis::{Connection, Finding};
 use crate::rules::{self, Saving};
 use crate::units::Nanos;
 use crate::whatif::MIN_GAIN;
 
-/// Fills in what the findings over connections and across them promise: never more than a path
-/// carries of which somebody said that (`path_rate`, payload bits per second).
+/// Fills in the promises of findings over connections and across them: never more than a path of
+/// the user's `path_rate` (payload bits per second) carries.
 pub(super) fn predict(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
@@ -44,7 +44,7 @@ fn saved(finding: &Finding, whole: Nanos, carried: bool) -> Option<Nanos> {
     }
 }
 
-/// What a path of that rate takes for what was carried, at the least.
+/// Least time in which a path of that rate carries the connection's payload.
 fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
     let bytes = connection.directions.iter().map(|direction| direction.bytes).max().unwrap_or(0);
     let time = path_rate.map_or(Nanos::ZERO, |rate| Nanos::from_secs_f64(bytes as f64 * 8.0 / rate));

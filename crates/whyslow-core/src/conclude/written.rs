@@ -1,14 +1,14 @@
-//! Hosts are told as the capture writes them: where a text hides them behind other words, those
-//! words, in every sentence.
+//! Hosts are shown as the capture writes them: where a text has placeholders instead of addresses,
+//! every sentence uses the placeholders.
 
 use crate::analysis::{Connection, Finding};
 use crate::tcp::facts::Facts;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Puts back what stands in the capture for the addresses that stand in for it.
+/// Replaces stand-in addresses by the names in the capture.
 pub(super) fn restore(connection: &mut Connection, facts: &Facts, names: &Names) {
-    // Routers that said something by ICMP have no port; one that is an end is told already.
+    // Routers that sent ICMP errors have no port; one that is an endpoint is already listed.
     let is_end = |by: IpAddr| facts.endpoints.iter().any(|&(address, _)| address == by);
     let routers = facts.notices.list.iter().map(|notice| (notice.by, 0)).filter(|&(by, _)| !is_end(by));
     let hidden = facts.endpoints.iter().copied().chain(routers).filter_map(|(address, port)| {

@@ -32,7 +32,7 @@ pub struct Context {
     pub is_announced: bool,
     /// The sender's protocol announces lengths: HTTP, or TLS with any content.
     pub announces_length: bool,
-    /// HTTP/2 in the clear: its windows are no smaller than a frame may be.
+    /// HTTP/2 without TLS: its windows are at least as large as a frame.
     pub is_http2: bool,
     /// When this direction first retransmitted: the reduced window stays for later transfers.
     pub first_loss: Option<Time>,

@@ -1,7 +1,7 @@
 //! A link that is full although its rate varies: radio, cross traffic, an AQM that cuts a window.
 //!
-//! It is full while a queue stands: even the quickest segment of a round took longer than the path
-//! alone, and ACKs kept coming. Its rate over time is what it delivered in these rounds.
+//! It is full while a queue stands: even the fastest segment of a round took longer than the path
+//! alone, and ACKs kept coming. Its rate over time is the delivered rate in these rounds.
 
 use super::context::Context;
 use super::steady_rate::runs_empty;

@@ -1,5 +1,5 @@
-//! `estimate`: what a connection's facts say of its path and its hosts, a file an estimate, each
-//! with one definition. Thresholds about paths and hosts stand here, with their sources.
+//! `estimate`: properties of a connection's path and hosts, from its facts; one file and one
+//! definition for each. Thresholds about paths and hosts are here, with their sources.
 
 mod context;
 mod full_link;

@@ -1,8 +1,7 @@
-//! What became of more than the path's rate: while a sender offers more than that, a link lets the
-//! excess wait before it loses any, so that what passes has waited behind a queue; a policer drops
-//! the excess, and what passes has waited for nothing. Senders that follow no loss (BBR) overrun a
-//! path for many round trips, and keep to its rate between: of them, the losses tell no more than
-//! this.
+//! What happens to data offered above the path's rate. A link queues the excess before it drops
+//! any, so that segments that pass have waited in a queue. A policer drops the excess, and segments
+//! that pass have not waited. Senders that ignore losses (BBR) overrun a path for many round trips,
+//! and keep to its rate between them; their losses alone do not show which of the two it is.
 
 use super::context::Context;
 use super::steady_rate::begins_spaced;
@@ -43,8 +42,8 @@ pub struct OfferedLoad {
     pub rounds: usize,
     /// Segments that were lost in them.
     pub losses: usize,
-    /// By how much what passed took longer than the least, typically; none where that cannot be
-    /// seen.
+    /// How much longer delivered segments took than the shortest time, typically; `None` if the
+    /// capture does not show it.
     pub wait: Option<Nanos>,
     /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces
     /// it.
@@ -73,7 +72,7 @@ struct OverrunRound {
     wait: Option<Nanos>,
 }
 
-/// None where too little was lost so.
+/// Returns `None` if too few losses fit.
 pub(crate) fn offered_load(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<OfferedLoad> {
     let least = context.rtt.filter(|_| !context.one_direction)?;
     if transfer.losses.len() < MIN_LOSSES {
@@ -88,8 +87,8 @@ pub(crate) fn offered_load(transfer: &TransferFacts, context: &Context, rate: f6
     }
     let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();
     waits.sort_unstable();
-    // A round is as long as its round trip at least, and as the sender's pauses make it: next to
-    // the receiver short ones tell.
+    // A round lasts at least its round trip, and longer if the sender pauses: next to the receiver
+    // only short rounds are usable.
     let place = if context.near_receiver { MIN_ROUNDS - 1 } else { waits.len() / 2 };
     Some(OfferedLoad {
         rate,
@@ -102,7 +101,7 @@ pub(crate) fn offered_load(transfer: &TransferFacts, context: &Context, rate: f6
     })
 }
 
-/// The round before this one, if it offered too much and lost what was too much.
+/// The round before this one, if it offered too much and lost the excess.
 fn overrun_round(
     transfer: &TransferFacts,
     context: &Context,
@@ -144,8 +143,8 @@ mod tests {
     use crate::tcp::facts::{Loss, Release};
     use crate::units::{Nanos, Time};
 
-    /// 8 Mbit/s let 100 of the 200 segments pass that go in each of four rounds of 100 ms; these
-    /// took so long.
+    /// 8 Mbit/s let 100 of the 200 segments of each of four rounds of 100 ms pass; delivered ones
+    /// took `trip`.
     fn overran(trip: Nanos) -> TransferFacts {
         let mut transfer = flights(&[200_000; 5], Release::Ack);
         let mut seq = 1;

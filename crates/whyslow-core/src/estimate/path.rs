@@ -1,4 +1,4 @@
-//! What a transfer shows of its path beside what held it.
+//! Properties of the path that a transfer shows independent of its limits.
 
 use super::context::Context;
 use crate::tcp::facts::{RoundFacts, TransferFacts};
@@ -22,8 +22,8 @@ pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 /// Segments that a new connection sends at once (RFC 6928).
 pub const INITIAL_WINDOW: u64 = 10;
 
-/// Round trips until so many segments are sent when the flight doubles each time (RFC 5681 section
-/// 3.1): ⌈log2(segments / window + 1)⌉.
+/// Round trips until `segments` are sent when the flight doubles each time (RFC 5681 section 3.1):
+/// ⌈log2(segments / window + 1)⌉.
 pub fn rounds_needed(segments: u64, window: u64) -> u32 {
     (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
 }
@@ -40,11 +40,11 @@ pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     rounds.position(holds).unwrap_or(transfer.rounds.len())
 }
 
-/// What the path carries, payload bits per second: the rate within a flight that came as a burst,
-/// and so as fast as the narrowest link let it pass. The densest one counts, for a sender that
-/// waits can only spread it; but in a short one a little jitter is much, and after a loss repairs
-/// disturb it. Next to the sender ACKs for a full window tell nothing: they come as the receiver
-/// reads, however fast the path is.
+/// Rate of the path, payload bits per second: the rate within a flight that arrived as a burst,
+/// which the narrowest link spaced. The densest burst counts, because a sender that waits can only
+/// spread it. Short bursts are left out, as jitter distorts them, and so are those after a loss,
+/// which retransmissions disturb. Next to the sender the ACKs of a full window are not used: they
+/// come as the receiver reads, however fast the path is.
 pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let full = FULL_BUT * context.mss;
     let is_full = |round: &RoundFacts| round.window.is_some_and(|window| round.in_flight + full > window);
@@ -60,8 +60,8 @@ fn densest(transfer: &TransferFacts, context: &Context, counts: impl Fn(&RoundFa
     let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
     let first = frame.max(mss);
     let bursts = transfer.rounds.iter().enumerate().take(first_lossy_flight(transfer)).filter_map(|(index, round)| {
-        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them
-        // the next flight; the last one is what was left.
+        // Next to the sender, the path spreads the ACKs of a flight, and so the next flight; the
+        // last flight is a remainder.
         let whole = context.near_receiver || index + 2 < transfer.rounds.len();
         let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
         let took = spread.map(|spread| spread.last_send - spread.start)?;

@@ -50,7 +50,7 @@ pub struct InterLossRate {
     pub queued: bool,
 }
 
-/// See [`PooledRate`]; none where there is but one transfer that lost anything.
+/// See [`PooledRate`]; `None` if only one transfer had losses.
 pub(crate) fn pooled_rate(transfers: &[TransferFacts], context: &Context) -> Option<PooledRate> {
     let rtt = context.rtt?;
     let lossy = || transfers.iter().filter(|transfer| !transfer.losses.is_empty());
@@ -155,9 +155,9 @@ fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
         return None;
     }
     rates.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
-    // Each alike; or else each by its time: where a stretch begins and ends is known to a clump of
-    // segments only, so that a short one says little. But one long stretch is one figure, whatever
-    // the rest of them are.
+    // Equal weight for each stretch; or else weight by time, because losses come in clumps, so that
+    // the ends of a short stretch are uncertain. One long stretch remains one sample, whatever the
+    // others are.
     let whole: Nanos = rates.iter().map(|&(_, time)| time).sum();
     let long = rates.iter().any(|&(_, time)| time > whole.scale(MAX_STRETCH_SHARE));
     let found = tenths(&rates, |_| 1.0);
@@ -211,7 +211,7 @@ mod tests {
         crate::estimate::scene::context(20)
     }
 
-    /// Two losses at each of these times, milliseconds, after so many segments had passed.
+    /// Two losses at each of these times, in milliseconds, after that number of segments.
     fn lossy(points: &[(i64, u64)]) -> TransferFacts {
         let mut transfer = TransferFacts::default();
         for (nth, &(ms, segments)) in points.iter().enumerate() {

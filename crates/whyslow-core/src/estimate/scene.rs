@@ -1,4 +1,4 @@
-//! Made-up transfers for the tests of estimates and of what is cut by them.
+//! Synthetic transfers for the tests of estimates and limits.
 
 use super::Context;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};

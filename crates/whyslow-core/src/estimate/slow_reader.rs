@@ -18,7 +18,7 @@ const MIN_FULL: usize = 4;
 /// An ACK of a whole flight is held back by at least so much: more than scheduling takes.
 const HELD_BACK: Nanos = Nanos::from_millis(5);
 
-/// Whether what has arrived lies unread for a good part of the time.
+/// Whether received data stays unread for a large part of the time.
 pub(crate) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
     let closings = transfer.gaps.iter().filter(|gap| gap.closed.is_some()).count();
     if closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len() {

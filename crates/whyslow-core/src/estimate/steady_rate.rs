@@ -1,5 +1,5 @@
-//! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it,
-//! and whether it is the sender's own.
+//! Rates over equal amounts of bytes: one rate that governs a transfer, a burst before it, and
+//! whether the sender sets it.
 
 use super::context::Context;
 use super::stability::{alike_rates, is_growing};
@@ -75,9 +75,9 @@ pub(crate) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     is_even_rate(after).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
 }
 
-/// Whether a queue stands at this rate: more is in flight than rate and round trip need, and not
-/// only for what the sender lets go at once, as writes that come in clumps are in flight whole,
-/// and wait nowhere. Else it is no path's rate, however even: a sender that always has the same in
+/// Whether a queue stands at this rate: more is in flight than rate and round trip need, and more
+/// than the clumps of the sender's writes explain, which are in flight as a whole without waiting
+/// anywhere. Without a queue an even rate is not the path's: a sender with a constant amount in
 /// flight is even too.
 pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
@@ -93,8 +93,8 @@ fn needed(context: &Context, rate: f64) -> Option<f64> {
     Some(rate / 8.0 * context.rtt?.scale(BEYOND).as_secs_f64())
 }
 
-/// Whether ACKs show round trips longer than the least, as a rule. Next to the receiver a round's
-/// length is all that there is of its round trip, and a program that writes in clumps makes it
+/// Whether ACKs usually show round trips longer than the minimum. Next to the receiver only a
+/// round's length estimates its round trip, and an application that writes in clumps makes it
 /// longer too.
 fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Time) -> bool {
     let rounds = first_round(transfer, from)..transfer.rounds.len();
@@ -187,8 +187,8 @@ const MIN_RTTS_IN_FORCE: f64 = 16.0;
 /// Of the time, what a rate takes that governs a transfer from some time on.
 const MAX_OF_IT: f64 = 0.5;
 
-/// The rate of the later part of a transfer, bits per second, and from when on, where something
-/// was lost before: one episode of losses is no matter of the rest.
+/// The rate of the later part of a transfer, bits per second, and its start, if there were losses
+/// before: one episode of losses does not affect the rest.
 pub(crate) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Time)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
@@ -197,7 +197,7 @@ pub(crate) fn after_losses(transfer: &TransferFacts, context: &Context) -> Optio
     }
     let (first, last) = (curve.first()?, curve.last()?);
     let middle = first.0 + (last.0 - first.0).scale(1.0 - MAX_OF_IT);
-    // From the earliest point at which the rest is even: halving what is left out finds it nearly.
+    // From the earliest point at which the rest is even: bisection finds it approximately.
     let latest = curve.partition_point(|point| point.0 < middle);
     let is_even = |from: usize| {
         let after = &curve[from..];
@@ -229,9 +229,9 @@ fn is_even_rate(points: &[(Time, u64)]) -> bool {
     at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick))
 }
 
-/// Index of the first round that belongs to what holds from a time on: the one that goes on then,
-/// if more of it comes after. A queue that takes all that is left of a transfer makes one long
-/// round of it, which began before the queue was full.
+/// Index of the first round of the state that begins at `from`: the round in progress then, if most
+/// of it comes after. A queue that holds the rest of a transfer makes one long round, which begins
+/// before the queue is full.
 pub(crate) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
     let rounds = &transfer.rounds;
     let next = rounds.partition_point(|round| round.start < from);
@@ -280,10 +280,10 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let doubtful = context.one_direction || unseen || transfer.retransmitted_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;
-    // Next to the receiver only timestamps tell how much is in flight, and so whether a queue
-    // stands. A sender that paces does so from its first byte as a rule: of a burst before it, a
-    // shaper knows more often. Nor does one space the flight that it begins with (Linux paces from
-    // the eleventh segment on): where that came at this rate, a path may have spaced it as well.
+    // Next to the receiver only timestamps show how much is in flight, and so whether a queue
+    // stands. A sender that paces usually does so from its first byte; a burst before it suggests a
+    // shaper. Linux does not pace the first ten segments: if they arrived at this rate, the path
+    // may have spaced them.
     let unseen_queue = context.near_receiver && !context.has_timestamps;
     let hidden = unseen_queue && (from > transfer.start || begins_spaced(transfer, context, rate) == Some(true));
     let mss = context.mss as f64;
@@ -310,8 +310,8 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
 /// Segments behind the first one that show how a flight is spaced.
 const SPACED: u64 = 3;
 
-/// Whether the first flight, of the segments that left before anything was acknowledged, came
-/// spaced by this rate; none where too little of it is known.
+/// Whether the first flight, the segments that left before any ACK, arrived spaced by this rate;
+/// `None` if too little of it was captured.
 pub(crate) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<bool> {
     let first = transfer.rounds.first().filter(|_| context.opening_seen)?;
     let behind = first.bytes.saturating_sub(context.mss);
@@ -332,9 +332,9 @@ fn governed(rounds: &[RoundFacts], rate: f64, from: Time) -> &[RoundFacts] {
     &later[first..]
 }
 
-/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even
-/// there: equal over halves of a round trip, in which a window that is used up leaves its mark. Or
-/// of a path whose queue says by marks (ECN) that it is full.
+/// The rate of a sender that spaces clumps of segments, which ten segments are too few to show as
+/// even: equal over halves of a round trip, in which an exhausted window would leave a mark. Or the
+/// rate of a path whose queue marks packets (ECN) when it is full.
 pub(crate) fn clumped_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
@@ -361,8 +361,8 @@ fn is_link_rate(rate: f64) -> bool {
     LINKS.iter().any(|link| (rate / link - 1.0).abs() < 0.01)
 }
 
-/// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or
-/// had nothing to send.
+/// Time in which the sender waited for an ACK of its data in flight, as with a full window, or had
+/// no data to send.
 fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Time) -> Nanos {
     let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {

@@ -127,7 +127,7 @@ pub(super) struct AccountList {
     /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
     unlisted: Unlisted,
-    /// Those that are not listed, since they were last taken; none where nobody wants them.
+    /// Entries that are not listed, since they were last taken; `None` if no caller wants them.
     dropped: Option<Vec<Entry>>,
 }
 
@@ -210,7 +210,7 @@ impl AccountList {
         }
     }
 
-    /// Drops what is beyond the most that may be listed.
+    /// Drops entries beyond the listing limit.
     pub(super) fn drop_lowest(&mut self) {
         let others = split_off_least(&mut self.held, self.most, Entry::rank);
         if !others.is_empty() {
@@ -219,7 +219,7 @@ impl AccountList {
         others.into_iter().for_each(|entry| self.drop_entry(entry));
     }
 
-    /// Drops what is not listed over all of these together. No more connections come.
+    /// Drops the entries beyond the limit over all of these together. No more connections come.
     pub(super) fn drop_lowest_of_all<'a>(all: impl Iterator<Item = &'a mut Self>) {
         let mut all: Vec<_> = all.collect();
         let most = all.first().map_or(1, |first| first.most);
@@ -278,7 +278,7 @@ impl Default for ListedAccounts {
 }
 
 impl ListedAccounts {
-    /// Adds the accounts of another explainer. Of those together, it keeps what may be listed.
+    /// Adds the accounts of another explainer, and keeps those within the listing limit.
     pub(super) fn merge(&mut self, other: Self) {
         self.accounts.extend(other.accounts);
         self.unlisted.add(other.unlisted);

@@ -1,4 +1,4 @@
-//! What explainers know of a capture, and what the analysis says of it.
+//! State of a capture in the explainers, and its part of the analysis.
 
 use super::accounts::Unlisted;
 use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem, ProblemDetail, QUIC, Rewritten, UnmatchedIcmp};
@@ -13,12 +13,12 @@ use borsh::io::{self, Read, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
-/// What one capture says.
+/// Summary of one capture.
 #[derive(Debug, Default)]
 pub(super) struct CaptureState {
     path: String,
     pub(super) tcp_packets: u64,
-    /// Packets that are no segment: how many, and the first one's frame.
+    /// Packets that are not segments: their number, and the first one's frame.
     pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
     /// The same that others have counted.
     skipped_elsewhere: BTreeMap<NamedSkip, (u64, u64)>,
@@ -27,9 +27,9 @@ pub(super) struct CaptureState {
     pub(super) of_no_connection: UnmatchedErrors,
     /// ICMP errors about segments that were not in flight on their connection.
     pub(super) not_in_flight: UnmatchedErrors,
-    /// Whether its checksums tell anything.
+    /// Whether the capture's checksums are usable.
     pub(super) checksum_sample: ChecksumSample,
-    /// Of its connections whose wrong checksums tell nothing.
+    /// Number of connections whose wrong checksums are not evidence.
     meaningless: MeaninglessChecksums,
     /// Packets that opened a connection of their own because they were damaged.
     strays: u64,
@@ -39,7 +39,7 @@ pub(super) struct CaptureState {
     pub(super) elision_marks: ElisionMarks,
 }
 
-/// Wrong checksums that are no damage.
+/// Wrong checksums that do not show damage.
 #[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 struct MeaninglessChecksums {
     segments: u64,
@@ -110,7 +110,7 @@ impl CaptureState {
         path.clone_into(&mut self.path);
     }
 
-    /// Writes what is told of the capture, once everything was read.
+    /// Writes the capture's problems, once everything was read.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -136,8 +136,8 @@ impl CaptureState {
         Ok(Self { of_no_connection, not_in_flight, meaningless, ..read })
     }
 
-    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
-    /// none, but came of a damaged packet.
+    /// Notes the wrong checksums of a connection that began in this capture. Returns whether the
+    /// connection is only the product of a damaged packet.
     pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
         let is_stray = if wrong.header {
             self.checksum_sample.headers_reliable()
@@ -187,7 +187,7 @@ impl CaptureState {
         meaningless.into_iter().chain(strays)
     }
 
-    /// `first_time`: that of the first packet of all, from which times are told.
+    /// `first_time`: the time of the first packet of all, from which times count.
     pub(super) fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Time>) -> Capture {
         let mut problems = self.problems(first_time);
         problems.extend(bounds_reached(evicted, unlisted));
@@ -282,7 +282,7 @@ fn lookup(lookup: &capture::Lookup, first: Time, clock: Clock) -> Lookup {
 /// Packets that should have been read and were not: why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 struct NamedSkip {
-    /// The order in which they are told.
+    /// The order in which they are listed.
     order: (u8, u16),
     what: String,
     slug: String,
@@ -303,7 +303,7 @@ impl NamedSkip {
     }
 }
 
-/// Other protocols are no problem; what should have been read and was not is.
+/// Other protocols are not a problem; packets that whyslow should have read and could not are.
 fn problem_slug(skip: Skip) -> Option<&'static str> {
     match skip {
         Skip::LinkType(_) => Some("unknown-link-type"),

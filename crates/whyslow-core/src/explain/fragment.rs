@@ -19,22 +19,22 @@ pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
     pub(super) openings: Vec<OpeningPositions>,
-    /// Of these, those of QUIC.
+    /// Openings of QUIC connections among them.
     pub(super) quic_openings: Vec<OpeningPositions>,
     pub(super) accounts: ListedAccounts,
     pub(super) replays: Replays,
     pub(super) flows: LargestFlows,
     pub(super) evicted: u64,
-    /// The first packet of all: times are told from it.
+    /// Time of the first packet of all, from which times count.
     pub(super) first_time: Option<Time>,
-    /// What somebody said that the path carries, payload bits per second.
+    /// Rate of the path as given by the user, payload bits per second.
     pub(super) path_rate: Option<f64>,
     /// The same in each.
     pub(super) host_names: Names,
     pub(super) unlisted: Option<UnlistedSink>,
 }
 
-/// An analysis that lacks only what a model says of its transfers.
+/// An analysis that lacks only the model's results for its transfers.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MergedAnalysis {
@@ -46,7 +46,7 @@ pub struct MergedAnalysis {
     unlisted: UnlistedCompletion,
     /// The transfers for the model.
     replays: Replays,
-    /// What somebody said that the path carries, payload bits per second.
+    /// Rate of the path as given by the user, payload bits per second.
     path_rate: Option<f64>,
 }
 
@@ -66,8 +66,7 @@ impl MergedAnalysis {
         })
     }
 
-    /// Lets `play` do with the model what there is to do; what it does at the same time comes out
-    /// sooner, and the same.
+    /// Lets `play` run the model's replays, for example in parallel; the results are the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
         let Analysis { connections, findings, .. } = &mut self.analysis;
         conclude::play_models(conclude::MAX_WORK, &self.replays, connections, play);
@@ -112,7 +111,7 @@ impl Fragment {
         }
     }
 
-    /// All of it, but for what a model says.
+    /// Returns the whole analysis, except for the model's results.
     pub fn into_merged(mut self) -> MergedAnalysis {
         let listed = self.accounts.finish();
         self.give_others();

@@ -13,7 +13,7 @@ impl Explainer {
         self.unlisted = Some(sink);
     }
 
-    /// Gives away what is not listed. What is held of listed connections stays as it is.
+    /// Gives away the entries that are not listed. Data of listed connections stays as it is.
     #[cold]
     pub(super) fn give_dropped(&mut self) {
         for entry in self.accounts.take_dropped() {

@@ -15,9 +15,9 @@ pub struct JoinedConnection {
     pub ends: [(IpAddr, u16); 2],
     /// What each of them had offered.
     pub offered: [JoinedEnd; 2],
-    /// Which of them opened it, by its place here; none where that is not known.
+    /// Index of the client in `ends`; `None` if unknown.
     pub client: Option<usize>,
-    /// The smoothed RTT of either; none where it is not known.
+    /// The smoothed RTT of each end; `None` if unknown.
     pub rtt: Option<Nanos>,
 }
 
@@ -49,7 +49,7 @@ impl JoinedConnections {
         self.0.is_empty()
     }
 
-    /// Takes what is known of the connection between `ends`, the sender of the first packet first.
+    /// Takes the data of the connection between `ends`, the sender of the first packet first.
     pub(super) fn take(&mut self, ends: [(IpAddr, u16); 2]) -> Option<JoinedHandshake> {
         let joined = self.0.remove(&in_order(ends))?;
         let is_first = joined.ends[0] == ends[0];

@@ -1,12 +1,11 @@
 //! The same pipeline for packets that do not end: each transfer is reported once, soon after it has
 //! ended, on connections that go on as well.
 //!
-//! What it reports of a transfer is what the analysis of all packets up to then says of it; of a
-//! connection that it reports at its end, the analysis of the whole capture. What comes later on a
-//! connection that goes on (a shorter round trip, say) does not change an earlier report. A
-//! transfer that goes on after a silence longer than any of TCP's own is reported again, and marked
-//! so. Memory is bounded: of a connection that goes on, the last transfers stay; one that is over
-//! leaves.
+//! Its report of a transfer equals the analysis of all packets up to then; its report of a
+//! connection at its end, the analysis of the whole capture. Later packets of an open connection
+//! (with a shorter round trip, say) do not change an earlier report. A transfer that continues
+//! after a silence longer than any of TCP's own is reported again, and marked as such. Memory is
+//! bounded: an open connection keeps its last transfers, and a closed one is dropped.
 //!
 //! There is no clock: [`LiveExplainer::collect`] is given the time.
 
@@ -76,8 +75,8 @@ pub struct LiveExplainer {
     over: usize,
     /// Of connections that may have something to report though no packet comes.
     waiting: HashMap<ConnectionId, (HashedKey, Time)>,
-    /// Of these, those that are due; and connections that have left the table, with the time up to
-    /// which they had no packets. Both wait for their report.
+    /// Reports that are due; and connections that have left the table, with the time up to which
+    /// they had no packets. Both wait for their report.
     due: VecDeque<(ConnectionId, HashedKey)>,
     closed: VecDeque<(Box<FlowEntry<OpenConnection>>, Time)>,
     /// Segments that the model may simulate for the reports of connections that are due.
@@ -99,7 +98,7 @@ struct Reported {
     until: [u64; 2],
     /// When the last transfer of the client, and of the server, began.
     last_start: [Option<Nanos>; 2],
-    /// Of each side, transfers that are no longer held.
+    /// Transfers that were dropped, for each side.
     forgotten: [u64; 2],
     /// When it was last checked.
     checked: Option<Time>,
@@ -181,8 +180,8 @@ impl LiveExplainer {
         self.explainer.begin_capture(path);
     }
 
-    /// Takes what is known of a connection that was open before the first packet of it comes: it
-    /// then lacks no handshake.
+    /// Takes the data of a connection that was open before its first packet is read; it then does
+    /// not lack a handshake.
     pub fn join(&mut self, joined: JoinedConnection) {
         self.explainer.joined.add(joined);
     }
@@ -226,14 +225,14 @@ impl LiveExplainer {
         self.explainer.captures.iter().flat_map(|capture| capture.problems(self.explainer.first_time)).collect()
     }
 
-    /// Reports what has ended by `now`, on the clock of the packets: a part of it, where that is
-    /// much ([`Ended::more`]).
+    /// Reports the connections and transfers that have ended by `now`, on the clock of the packets:
+    /// only a part of them if there are many ([`Ended::more`]).
     pub fn collect(&mut self, now: Time) -> Ended {
         let now = now.max(self.newest);
         if self.explainer.first_time.is_none() {
             return Ended::default();
         }
-        // A part goes on with what was found for the one before it.
+        // A part uses the results of the one before it.
         if self.due.is_empty() && self.closed.is_empty() {
             self.explainer.advance_time(now);
             self.take_closed();
@@ -299,7 +298,7 @@ impl LiveExplainer {
         let over = tcp.is_over(now);
         let copy = tcp.snapshot(key.key.to_endpoints(), now);
         let listed = Side::BOTH.map(|side| ListedTransfers { after: reported.until[side], until: copy.ended[side] });
-        // What is no message now may yet turn out to be one.
+        // Data that is not a message now may still become one.
         let until = Side::BOTH.map(|side| {
             let messages = copy.facts.directions[side].transfers.iter().rev();
             let last = messages.filter(|one| copy.facts.is_listed(side, one)).find(|one| listed[side].holds(one));
@@ -316,7 +315,7 @@ impl LiveExplainer {
         self.reported.insert(id, Reported { until, forgotten, checked: Some(now), over, ..reported });
     }
 
-    /// Adds a connection with the transfers that are new. Returns what was reported of it.
+    /// Adds a connection with its new transfers. Returns the reported ones.
     fn report(&mut self, pending: Pending, ended: &mut Ended) -> Reported {
         let Pending { capture, mut reported, facts, listed, until, over } = pending;
         let is_new = |side: Side| {

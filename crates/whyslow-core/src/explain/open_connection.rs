@@ -80,7 +80,7 @@ impl OpenConnection {
         self
     }
 
-    /// A connection of which so far there is this segment alone; none if that is no ordinary SYN.
+    /// A connection that has only this segment; `None` if the segment is not an ordinary SYN.
     pub(super) fn opening(capture: usize, segment: &Segment<'_>, time: Time, frame: Frame) -> Option<Self> {
         let opening = Opening::new(segment, time, frame)?;
         Some(Self { capture: u32::try_from(capture).ok()?, progress: Progress::Opening(opening) })
@@ -173,7 +173,7 @@ impl Opening {
         tcp
     }
 
-    /// The segment again, but for its addresses, for which a connection does not ask.
+    /// The segment again, without its addresses, which a connection does not read.
     fn segment(&self) -> Segment<'static> {
         let has = |bit: u8| self.bits & bit != 0;
         let [src_port, dst_port] = self.ports;

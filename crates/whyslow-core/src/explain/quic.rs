@@ -9,9 +9,9 @@ use crate::types::Frame;
 use crate::wire::Datagram;
 
 impl Explainer {
-    /// Processes a datagram. Returns whether it is of a known QUIC connection. The first explainer
-    /// follows all of them, as only connection ids tell whose a packet is; the others count the
-    /// packet as its work.
+    /// Processes a datagram. Returns whether it belongs to a known QUIC connection. The first
+    /// explainer follows all QUIC connections, because only connection ids identify them; the
+    /// others count the packet as its work.
     #[inline(never)]
     pub(super) fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> bool {
         self.owners.count(0);
@@ -31,7 +31,7 @@ impl Explainer {
         is_known
     }
 
-    /// Processes what is still held.
+    /// Processes the remaining packets.
     pub(super) fn finish_quic(&mut self) {
         let held = QuicReader::finish(&mut self.quic);
         held.into_iter().for_each(|sent| self.on_quic(sent, None));

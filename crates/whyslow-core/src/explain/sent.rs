@@ -1,9 +1,9 @@
 //! A fragment on its way to another machine: what explainers of a share of the connections have
 //! found, to be merged with the other shares there.
 //!
-//! The bytes (Borsh) are those of this version of whyslow and no other, so whoever sends them says
-//! which one it is. Their size is bounded by the connections that an analysis lists, and a byte or
-//! two for each other one.
+//! The bytes (Borsh) are readable only by the same version of whyslow, so their sender names its
+//! version. Their size is bounded by the connections that an analysis lists, and a byte or two for
+//! each other one.
 
 use super::accounts::ListedAccounts;
 use super::capture_state::CaptureState;
@@ -17,8 +17,8 @@ use borsh::BorshDeserialize;
 use borsh::io::{self, Read, Write};
 
 impl Fragment {
-    /// Writes it. The connections that are not listed must have been given away, if somebody wants
-    /// them.
+    /// Writes it. If a sink wants the connections that are not listed, they must have been given to
+    /// it before.
     ///
     /// # Errors
     /// When it cannot be written.

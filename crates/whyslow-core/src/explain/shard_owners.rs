@@ -22,7 +22,7 @@ pub(super) struct ShardOwners {
     share: Share,
     /// Own shards, one bit each.
     parts: u64,
-    /// Of a shard that is not in the share, the number behind the last explainer's.
+    /// Owner of each shard; for a shard outside the share, the number after the last explainer's.
     owners: [usize; SHARDS],
     /// Packets of each shard since the last rebalance.
     loads: [u64; SHARDS],
@@ -75,12 +75,12 @@ impl ShardOwners {
         *self = Self::new(self.own, self.count, share);
     }
 
-    /// Returns what they follow.
+    /// Returns the connections to follow.
     pub(super) fn share(&self) -> Share {
         self.share
     }
 
-    /// Returns whether it counts packets that belong to nobody.
+    /// Returns whether it counts packets that belong to no connection.
     pub(super) fn is_first(&self) -> bool {
         self.own == 0 && self.share.number() == 0
     }
@@ -159,7 +159,7 @@ mod tests {
         (part as u64) << 40
     }
 
-    /// How many packets fall to each of so many; `loads`: parts, and packets of each.
+    /// Number of packets for each of `shares`; `loads`: parts, and packets of each.
     fn fall_to(shares: &mut [ShardOwners], loads: &[(usize, u64)]) -> Vec<u64> {
         let mut sums = vec![0; shares.len()];
         for &(part, packets) in loads {

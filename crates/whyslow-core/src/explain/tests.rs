@@ -53,7 +53,7 @@ fn record(steps: &[Step]) -> Vec<Recorded> {
     let mut newest = [None::<usize>; 9];
     for (number, step) in steps.iter().enumerate() {
         time += step.after;
-        // A router says something of the newest packet of the connection.
+        // A router sends an error about the newest packet of the connection.
         if let (16.., Some(about)) = (step.kind, newest[usize::from(step.connection)]) {
             let kind = if step.kind == 16 { [3, 4] } else { [3, number as u8 % 16] };
             let said = error(&packets[about], kind, 1000 + number as u16 % 3);
@@ -122,7 +122,7 @@ fn given(packets: &[Recorded]) -> Vec<Packet<'_>> {
         .collect()
 }
 
-/// What a reader says of a file with these packets.
+/// Summary that a reader makes of a file with these packets.
 fn summary(packets: &[Packet<'_>]) -> Summary {
     let last_time = packets.last().map(|packet| packet.time);
     Summary { format: "pcap", last_time, ..Summary::default() }
@@ -145,7 +145,7 @@ fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> MergedAnalys
     explained_of(packets, cuts, count, MAX_CONNECTIONS)
 }
 
-/// Lists so many connections at most.
+/// Lists at most `most` connections.
 fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize) -> MergedAnalysis {
     let mut explainers = Explainer::sharing(count);
     explainers.iter_mut().for_each(|explainer| explainer.accounts = AccountList::new(most));
@@ -169,7 +169,7 @@ fn explained_with_unlisted(packets: &[Recorded], count: usize, most: usize) -> (
     (merged.finish().0, unlisted)
 }
 
-/// Feeds all of them, and merges what they find.
+/// Feeds all of them, and merges their results.
 fn merged(packets: &[Recorded], cuts: &[usize], mut explainers: Vec<Explainer>, most: usize) -> MergedAnalysis {
     explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
     // It must not matter whether they ask each other.
@@ -276,7 +276,8 @@ proptest! {
         }
     }
 
-    /// Who wants them changes nothing of what is listed, and comes back the same from a file.
+    /// A sink for unlisted connections does not change the listed ones, and its data is the same
+    /// when read from a file.
     #[test]
     fn connections_that_are_not_listed_are_given_away_however_many_share_the_work(
         steps in prop::collection::vec(step(), 1..600),
@@ -324,8 +325,8 @@ proptest! {
     }
 }
 
-/// What one side sends: bytes of its stream behind or before what it sent last, how many, what they
-/// begin with, and its flags.
+/// A segment of one side: its offset from the end of its last one, its length, its first bytes, and
+/// its flags.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     connection: u8,
@@ -376,9 +377,8 @@ fn record_one_side(all: &[Sent], from: usize) -> Vec<Recorded> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// What one side sends in order is known to have lost nothing without accounting for it;
-    /// whatever it sends, who is thought so has lost nothing (`into_fragment` asks each that is
-    /// listed).
+    /// A side that sends in order has no loss that is not accounted for; and a side that is
+    /// classified so has no losses, whatever it sends (`into_fragment` checks each that is listed).
     #[test]
     fn of_one_direction_alone_nothing_was_lost(all in prop::collection::vec(sent(), 1..60), from in 0usize..2) {
         let packets = record_one_side(&all, from);
@@ -399,7 +399,7 @@ proptest! {
     }
 }
 
-/// What a router at 10.9.9.9 says of this packet.
+/// An ICMP error of a router at 10.9.9.9 about this packet.
 fn error(about: &Recorded, kind: [u8; 2], mtu: u16) -> Recorded {
     let quoted = &about.bytes[14..about.bytes.len().min(42)];
     let mut bytes = vec![0; 12];

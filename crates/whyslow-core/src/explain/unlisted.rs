@@ -1,4 +1,4 @@
-//! Connections that an analysis does not list, of very many: for who wants each of them.
+//! Connections beyond the listing limit, streamed to an optional sink.
 //!
 //! They are given away while the captures are read, in any order, known by the place of their first
 //! packet among all packets. What is known only at the end ([`UnlistedCompletion`]) is filled in

@@ -25,7 +25,7 @@ use crate::estimate::{Context, burst_rate};
 use crate::tcp::facts::TransferFacts;
 use crate::types::Limit;
 
-/// What the path carries, payload bits per second, if the user said so.
+/// Rate of the path in payload bits per second, if the transfer shows it.
 pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
     let held = partition.time(Limit::Bandwidth).0.saturating_mul(MIN_HELD_SHARE) >= transfer.duration().0;
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))

@@ -94,8 +94,8 @@ fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
 
 /// The time from the last send to its ACK: one RTT, and the ACK's delay beyond that.
 ///
-/// Nobody waits for the ACK of a message's last segment: its receiver has everything. Only a queue
-/// on the path or a repair counts, and those delayed the ACKs before it as well.
+/// The ACK of a message's last segment does not delay its receiver, which has everything. Only a
+/// queue on the path or a retransmission counts, and those delayed the ACKs before it as well.
 fn add_last_wait(spans: &mut SpanCutter, transfer: &TransferFacts, base: Limit, context: &Context) {
     let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {

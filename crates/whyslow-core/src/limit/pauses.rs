@@ -31,7 +31,7 @@ const LONGER_PATH: f64 = 3.0;
 /// More rounds than this with less than a segment each are separate messages.
 const MIN_MESSAGE_ROUNDS: u64 = 3;
 
-/// A pause, and what is known around it.
+/// A pause and its context.
 #[derive(Clone, Copy)]
 pub(super) struct Pause<'a> {
     pub gap: Gap,
@@ -148,7 +148,7 @@ impl Pause<'_> {
         if is_rate_limit(base) && !gap.app_limited {
             return base;
         }
-        // Sent together and separated by a queue on the path. With nothing in flight it was no
+        // Sent together and separated by a queue on the path. With nothing in flight it was not a
         // queue of this transfer.
         if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
             return if gap.idle { Limit::Unknown } else { base };
@@ -166,7 +166,7 @@ impl Pause<'_> {
         if full && !gap.app_limited && self.leaves_alone() && length >= SHORTEST_RTO {
             return Limit::Timeout;
         }
-        // Without timestamps nothing tells whether the ACK that ended it was left out.
+        // Without timestamps the capture does not show whether the ACK that ended it was left out.
         if context.elided && (gap.unseen || gap.sent_apart.is_none()) {
             return Limit::Unknown;
         }
@@ -195,8 +195,8 @@ impl Pause<'_> {
         if context.near_receiver && was_full && context.rtt.is_some_and(|rtt| length <= rtt.scale(LONGER_PATH)) {
             return Limit::ReceiveWindow;
         }
-        // Next to the receiver only a timestamp tells when it was sent: full segments may have
-        // stood in a queue behind others meanwhile.
+        // Next to the receiver only a timestamp shows when it was sent: full segments may have
+        // stood in a queue behind others.
         let queued =
             context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
         if gap.app_limited || (gap.idle && !queued) {
@@ -266,11 +266,11 @@ fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
     transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
 }
 
-/// Returns whether nobody waited for the data after this pause. Log lines, echoes of keystrokes and
-/// chat messages are complete when sent, nothing is outstanding, and nobody can tell whether more
-/// was due. Without a request, messages of a few segments are such; an answer may be one message in
-/// several writes, and counts as several messages only if each is less than a segment. Where a head
-/// announces the length of the whole, it is one message.
+/// Returns whether the receiver was not waiting for the data after this pause. Log lines, echoes of
+/// keystrokes and chat messages are complete when sent, nothing is outstanding, and the capture
+/// does not show whether more was due. Without a request, messages of a few segments are of this
+/// kind. A response may be one message in several writes; it counts as several messages only if
+/// each is less than a segment. If a header announces the length of the whole, it is one message.
 pub(super) fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
     if context.is_announced {
         return false;

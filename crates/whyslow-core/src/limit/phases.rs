@@ -7,9 +7,9 @@ use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::{Limit, Side};
 use crate::units::{Nanos, Time};
 
-/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went
-/// before it on this connection. A wait is told as who asked lives it: one round trip, plus what
-/// the server took. `wait`: the exchange that it answers in.
+/// The phases before a transfer's first byte, in time order. `first`: only handshakes came before
+/// it on this connection. A wait is measured as the requester sees it: one round trip plus the
+/// server's time. `wait`: the exchange that it responds to.
 pub fn phases_before(
     facts: &Facts,
     sender: Side,
@@ -69,8 +69,8 @@ pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Time)> {
     let content = &facts.content[client];
     let end_of_hello = content.handshake_end?;
     // The client's first transfer that is not only handshake carries the request: its first
-    // application data, of TLS 1.3 what comes behind the Finished. Where the records do not tell,
-    // it is what no Finished is large enough for; an alert is no request.
+    // application data, or with TLS 1.3 the data after the Finished. If the records do not show it,
+    // it is data too large for a Finished; an alert is not a request.
     let data = match content.first_application_data {
         Some((_, end)) if content.finished_end() == Some(end) => content.second_application_data,
         first => first.map(|(start, _)| start),

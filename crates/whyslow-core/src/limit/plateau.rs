@@ -65,8 +65,8 @@ pub(super) fn mark_plateaus(
 ) -> Option<Plateau> {
     let rounds = &transfer.rounds;
     let again = transfer.first_retransmit_round();
-    // What one subflow is given is its scheduler's choice.
-    // Messages of one size, of which each is read before the next, are no plateau either.
+    // The bytes on one subflow are its scheduler's choice. Messages of one size, each read before
+    // the next, are not a plateau either.
     let are_messages = fills_no_window(transfer, context);
     let none = context.is_multipath || are_messages;
     let mut plateaus = if none { Vec::new() } else { plateaus(transfer, context, again) };
@@ -191,8 +191,8 @@ fn stands_still(tops: &[u64], mss: u64) -> bool {
 /// Runs of rounds with the same flight, in order.
 fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Plateau> {
     let rounds = &transfer.rounds;
-    // Some senders alternate a large and a small flight (a full buffer, and what is left of a
-    // write): the larger counts.
+    // Some senders alternate a large and a small flight (a full buffer, and the rest of a write):
+    // the larger counts.
     let top = |index: usize| {
         let next = rounds.get(index + 1).filter(|_| index + 2 < rounds.len()).map_or(0, |round| round.in_flight);
         rounds[index].in_flight.max(next)
@@ -203,8 +203,8 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
     if !found.is_empty() || lost < rounds.len() {
         return found;
     }
-    // Where ACKs and new segments meet, what is in flight at most varies, and what a buffer lets
-    // out in a round trip does not.
+    // Where ACKs and new segments meet, the maximum in flight varies, while the data that a buffer
+    // releases in a round trip does not.
     let sent: Vec<u64> = rounds.iter().map(|round| round.bytes).collect();
     alike_runs(transfer, context, lost, &sent)
 }

@@ -19,7 +19,7 @@ const FILLED: f64 = 0.7;
 /// What the rounds show together.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// For each round, what holds it but for the pauses that speak for themselves.
+    /// For each round, its limit apart from the pauses that have a cause of their own.
     pub base: Vec<Limit>,
     /// The longest plateau.
     pub plateau: Option<Plateau>,
@@ -41,7 +41,7 @@ pub struct Shape {
     pub written: Option<f64>,
     /// The one rate at which bytes passed between losses, if there is one.
     pub inter_loss_rate: Option<InterLossRate>,
-    /// What became of what was offered beyond that rate, or the steady one.
+    /// What happened to data offered above that rate, or the steady one.
     pub overrun: Option<OfferedLoad>,
     /// What had arrived lay unread, so that the receiver's program was slower than the path.
     pub receiver_unread: bool,

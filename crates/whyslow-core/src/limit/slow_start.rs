@@ -47,9 +47,9 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
         }
         top = top.max(round.in_flight);
     }
-    // The round that reached the top was not held by its growth, as the next one was no larger; but
-    // if all that is left follows in the very last round, it would have gone sooner with a larger
-    // window. So it is with two flights only, if the first was no larger than an initial window.
+    // The round that reached the top was not limited by growth, as the next one was no larger; but
+    // if the rest follows in the very last round, a larger window would have sent it sooner. The
+    // same holds for two flights only, if the first was no larger than an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
     let reached_end = end == transfer.rounds.len()
         && transfer.known_span.is_none_or(|(_, until)| until >= transfer.end)
@@ -76,15 +76,15 @@ pub(super) fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize
     found
 }
 
-/// Whether nothing was sent for want of bytes, or of a window: a sender that was idle for either
-/// reason starts over.
+/// Whether the sender had no data or no window: a sender that was idle for either reason starts
+/// over.
 fn is_silence(gap: &Gap) -> bool {
     gap.release == Release::Nothing || (gap.release == Release::WindowUpdate && gap.in_flight == 0)
 }
 
-/// The first round with a copy of something that was lost. Copies of what had arrived do not end
-/// slow start for good: a sender that learns of it takes its window and its threshold back (RFC
-/// 3522, RFC 3708), and one that does not grows slowly from then on.
+/// The first round with a retransmission of a lost segment. Spurious retransmissions do not end
+/// slow start for good: a sender that detects them restores its window and its threshold (RFC 3522,
+/// RFC 3708), and one that does not grows slowly from then on.
 pub(super) fn first_repair(transfer: &TransferFacts) -> usize {
     let rounds = &transfer.rounds;
     match transfer.losses.iter().filter(|loss| !loss.spurious).map(|loss| loss.time).min() {
@@ -96,7 +96,7 @@ pub(super) fn first_repair(transfer: &TransferFacts) -> usize {
     }
 }
 
-/// Less than a segment in flight is no window's doing: the program had no more to send.
+/// Less than a segment in flight is not limited by a window: the application had no more to send.
 pub(super) fn is_message(round: &RoundFacts, transfer: &TransferFacts, context: &Context) -> bool {
     round.in_flight < context.mss && round.retransmitted == 0 && transfer.unseen == 0
 }

@@ -52,7 +52,7 @@ impl SpanCutter {
         }
     }
 
-    /// Removes what was cut after this time.
+    /// Removes the spans after this time.
     pub(crate) fn truncate(&mut self, until: Time) {
         self.spans.truncate(self.spans.partition_point(|span| span.start < until));
         if let Some(last) = self.spans.last_mut() {

@@ -14,7 +14,7 @@ fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-/// The instant so many milliseconds after that from which times are counted.
+/// The instant `milliseconds` after the origin of times.
 fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
 }

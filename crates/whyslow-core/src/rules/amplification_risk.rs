@@ -2,22 +2,22 @@
 //! get lost.
 //!
 //! ## What it is
-//! Before the first ACK a sender knows nothing of the path, so it may send no more than an initial
-//! congestion window: 10 segments (RFC 6928). Some senders fill whatever window the receiver
-//! advertises: a stack with an initial window of hundreds of segments, a proxy or balancer that
-//! takes the bytes from its own fast side and ignores congestion control. One small request then
-//! sets free a burst of hundreds of kilobytes toward whoever seems to have asked, which is what
-//! attackers look for; on a thin path most of the burst is lost.
+//! Before the first ACK a sender knows nothing about the path, so it may send no more than an
+//! initial congestion window: 10 segments (RFC 6928). Some senders fill whatever window the
+//! receiver advertises: a stack with an initial window of hundreds of segments, or a proxy or
+//! balancer that forwards the bytes from its own fast side and ignores congestion control. One
+//! small request then triggers a burst of hundreds of kilobytes toward the address that it claims
+//! to come from, which attackers exploit. On a slow link most of the burst is lost.
 //!
 //! ## How it is recognised
-//! More than 50 segments left in the first flight of a server's answer, beyond what the
-//! connection's earlier bytes had earned (a window grows by what was acknowledged), and the
+//! More than 50 segments left in the first flight of a server's response, beyond the window that
+//! the connection's earlier bytes had earned (a window grows by acknowledged bytes), and the
 //! handshake is in the capture, so that no earlier traffic was missed. Most content networks stay
-//! below 50 segments, and 100 are the most that was found (Rüth and Hohlfeld). It costs no time
-//! here: it is said as a risk.
+//! below 50 segments, and the largest value found is 100 (Rüth and Hohlfeld). It cost no time here:
+//! it is reported as a risk.
 //!
 //! ## What it is confused with
-//! - a warm connection whose beginning was not captured: nothing is said without the handshake.
+//! - a warm connection whose beginning was not captured: without the handshake nothing is reported.
 //! - ACKs missing from the capture: then bytes were acknowledged that look like one flight.
 //!
 //! ## The fix

@@ -1,25 +1,25 @@
 //! The sending program had nothing to send.
 //!
 //! ## What it is
-//! TCP can only send what it is given. A program that reads a slow disk, computes, waits for
-//! another service or writes in small pieces leaves the connection idle though every window has
-//! room.
+//! TCP can only send the data that it is given. An application that reads a slow disk, computes,
+//! waits for another service or writes in small pieces leaves the connection idle although every
+//! window has room.
 //!
 //! ## How it is recognised
 //! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the
-//! sender's buffer had run empty: everything was acknowledged, or the last segment was shorter than
-//! the MSS. A pause that a retransmission ended, in which something lost was outstanding, or
-//! packets of either side were not captured, is none; nor is one between small messages that nobody
-//! asked for, nor any of Multipath TCP, where what is not sent here may go over another subflow;
-//! nor one between the messages of an SSH login, in which both ends compute keys: what an SSH
-//! connection sends at once is no bulk before it fills an initial window. Next to the receiver,
-//! without timestamps, what comes within a second of a full segment may have stood in a queue, and
-//! is not counted. Away from the sender its IPv4 numbers, which Linux counts up by one for each
-//! packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
-//! the sender's timers, the cause is a possible one, and no fix is named: segments may have been
-//! lost before the capture point, and come again. A silence of more than a second is a pause if the
-//! message is known to be incomplete, or if more than an initial window follows it without another
-//! request: then it is likely, and not certain.
+//! sender's buffer was empty: everything was acknowledged, or the last segment was shorter than the
+//! MSS. Not counted are pauses that a retransmission ended, in which a lost segment was
+//! outstanding, or around which packets were not captured; pauses between small messages without a
+//! request; all pauses of Multipath TCP, where the data may use another subflow; and pauses between
+//! the messages of an SSH login, in which both ends compute keys (an SSH connection is not a bulk
+//! transfer before it fills an initial window). Next to the receiver, without timestamps, data
+//! within a second of a full segment may have stood in a queue, and is not counted. Away from the
+//! sender its IPv4 identification numbers, which Linux increments for each packet, show that it
+//! sent nothing in the pause. If there are none and the pauses are as long as the sender's timers,
+//! the cause is only possible, and no fix is named: segments may have been lost before the capture
+//! point and retransmitted. A silence of more than a second is a pause if the message is known to
+//! be incomplete, or if more than an initial window follows it without another request: then it is
+//! likely, not certain.
 //!
 //! Or segments that are short on average pass at one rate, though the sender waits for no ACK and
 //! no queue stands: a program that writes a little every moment. A sender that has more to send
@@ -32,16 +32,15 @@
 //! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot
 //!   prove it.
 //! - `proxy-split`: the pauses have the rhythm of another connection's slow start. A proxy whose
-//!   far connection has no such rhythm (a paced one, or one that is long open) cannot be told from
-//!   a program that writes in pieces: a capture behind it settles it.
+//!   far connection has no such rhythm (it is paced, or open for long) looks like an application
+//!   that writes in pieces: a capture behind it shows which.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
-//! Look at the sending program: read ahead, write larger pieces, do the slow part in parallel with
-//! the sending. A proxy that sends what it gets from elsewhere waits for its own upstream: nginx
-//! `proxy_buffers`, `proxy_buffering on`, `output_buffers` and `aio threads` for slow disks;
-//! HAProxy `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`. A client that uploads: read
-//! the file ahead of the socket.
+//! Look at the sending application: read ahead, write larger pieces, do the slow part in parallel
+//! with the sending. A proxy waits for its own upstream: nginx `proxy_buffers`, `proxy_buffering
+//! on`, `output_buffers` and `aio threads` for slow disks; HAProxy `tune.bufsize`; Envoy
+//! `per_connection_buffer_limit_bytes`. A client that uploads: read the file ahead of the socket.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender no longer shows `app_limited` while the transfer runs.
@@ -140,8 +139,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// A program that writes little at a time, and evenly: its pauses may be too short to be told one
-/// by one.
+/// An application that writes little at a time, and evenly: its single pauses may be too short to
+/// detect.
 fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
     let lost = case.time(Limit::Application);
     if !case.matters(lost, 0.15) {
@@ -182,7 +181,7 @@ fn silences<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
 /// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that
 /// it sent nothing: a probe (RFC 8985 section 7.2: two round trips, and 200 ms with one segment
 /// outstanding), or the retransmission timer (Linux: a round trip and 200 ms, RFC 6298: 1 s) after
-/// so many back-offs.
+/// some back-offs.
 fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
     let (Some(rtt), None) = (case.rtt(), gap.missing) else {
         return false;
@@ -223,7 +222,7 @@ mod tests {
         );
         assert!(is_small, "{:?}", found.statement);
         assert!(trickle().finding(Cause::Bandwidth).is_none() && trickle().finding(Cause::SmallSegments).is_none());
-        // One lost segment says nothing of a full path.
+        // One lost segment does not show a full path.
         let mut lossy = trickle();
         lossy.transfer.losses.push(Default::default());
         assert!(lossy.finding(Cause::Application).is_some() && lossy.finding(Cause::Bandwidth).is_none());

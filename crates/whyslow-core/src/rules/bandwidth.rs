@@ -1,4 +1,4 @@
-//! The path carried what it could: one rate governs the whole transfer.
+//! The link was full: one rate, the slowest link's, governs the whole transfer.
 //!
 //! ## What it is
 //! The slowest link (or a rate limit somewhere) sets the pace. TCP has filled it and did its job;
@@ -11,23 +11,23 @@
 //! round trips were long when something was lost.
 //!
 //! Or the rate varies (LTE, Wi-Fi, cross traffic, both directions at once) while a queue stands:
-//! for half of the time or more even the quickest segment of a round took longer than the path
-//! alone, and ACKs kept coming. The rate told is then the median over these rounds. Losses in
+//! for half of the time or more even the fastest segment of a round took longer than the path
+//! alone, and ACKs kept coming. The reported rate is then the median over these rounds. Losses in
 //! them are how TCP shares a full link.
 //!
-//! Or several transfers share it: their rates add up to one, always, while each of them goes up and
-//! down (the sum varies far less than those of independent transfers would), or has more by what
-//! another one had when that one ends; and queues or losses show that something is full. They are
-//! told together then, with each one's part. What each shows by itself (losses, late ACKs, a window
-//! that does not grow) is how they share, and is told no more; what would speed one of them up
-//! slows the others down.
+//! Or several transfers share the link: their rates always add up to one, while each of them goes
+//! up and down (the sum varies far less than that of independent transfers would), or one gets the
+//! rate of another when that one ends; and queues or losses show that something is full. They are
+//! then reported together, with each one's share. What each shows by itself (losses, late ACKs, a
+//! window that does not grow) is how they share the link, and is not reported again. A fix that
+//! speeds one of them up slows the others down.
 //!
 //! ## What it is confused with
 //! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path
 //!   that is full leaves a queue, a loss or a mark, now and then at least, or spaces segments that
 //!   left together by this rate. Where nothing of these is seen, the rate is not the path's.
 //! - `policer`: one rate between losses, or more than the rate lost at once, and no queue.
-//! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without
+//! - `bufferbloat` in addition: from the receiver's end the queue shows only by timestamps; without
 //!   them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three
 //!   quarters of its time.
@@ -38,8 +38,8 @@
 //! ## The fix
 //! More capacity, compression, fewer bytes, or another path: nginx `gzip on` or `brotli on`,
 //! HAProxy `compression algo gzip`, Envoy's compressor filter; a client that asks with
-//! `Accept-Encoding`. If the rate is lower than what was bought, look for a shaper or policer at
-//! exactly this rate.
+//! `Accept-Encoding`. If the rate is lower than the one you pay for, look for a shaper or policer
+//! at exactly this rate.
 //!
 //! ## To see that it worked
 //! `whyslow compare` with a capture of the same transfer shows the higher rate.
@@ -72,7 +72,7 @@ fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
     brief.largest_transfer_segments >= 80
 }
 
-/// Whether round trips are longer than the least, as a rule.
+/// Whether round trips are usually longer than the minimum.
 fn has_queue(case: &TransferCase<'_>) -> bool {
     case.context.usually_sees_queue(case.transfer, 0..case.transfer.rounds.len())
 }
@@ -84,7 +84,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let mss = case.context.mss as f64;
-    // What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's
+    // Bytes on the link for each segment: payload, IP and TCP headers with timestamps, Ethernet's
     // header.
     let on_the_wire = steady * (mss + 66.0) / mss;
     let statement = LinkStatement::SteadyRate {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn without_a_queue_the_rate_is_not_the_paths() {
         let mut scene = full();
-        // One flight far beyond what the rate needs, so that it is not said to be the sender's.
+        // One flight far beyond the rate's need, so that the rate is not attributed to the sender.
         scene.transfer.rounds.iter_mut().for_each(|round| round.in_flight = 50_000);
         scene.transfer.rounds[3].in_flight = 300_000;
         assert!(scene.finding(Cause::Bandwidth).is_none());

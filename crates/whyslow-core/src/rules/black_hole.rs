@@ -47,15 +47,15 @@ pub(super) fn lacks_full_size(facts: &Facts, direction: &DirectionFacts, transfe
     direction.largest_len < direction.mss && transfer.bytes() > direction.mss && facts.handshake.is_complete()
 }
 
-/// Whether a silence before the answer may have been one in which only large segments were sent:
-/// none came, and no IP numbers tell (IPv6, text).
+/// Whether the silence before the response may be one in which only large segments were sent: none
+/// arrived, and there are no IP numbers to show it (IPv6, text).
 pub(super) fn may_be_unseen(case: &TransferCase<'_>) -> bool {
     !case.near_sender()
         && !case.direction().ip_ids_reliable
         && lacks_full_size(case.facts, case.direction(), case.transfer)
 }
 
-/// Those of which the sender's IP numbers tell.
+/// Lost segments that the sender's IP numbers show.
 pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
     let (transfer, direction) = (case.transfer, case.direction());
     if !lacks_full_size(case.facts, direction, transfer) {

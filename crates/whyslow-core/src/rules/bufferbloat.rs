@@ -66,8 +66,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Each round's flight in bytes and round trip in milliseconds. While losses are repaired little is
-/// sent, and the queue is as long as it was: such rounds tell nothing of what follows what.
+/// Each round's flight in bytes and round trip in milliseconds. During loss recovery little is sent
+/// while the queue stays long: such rounds do not show whether round trips follow the flight.
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
     let rounds = &case.transfer.rounds;
     let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted > 0);

@@ -21,7 +21,7 @@ pub struct TransferCase<'a> {
     pub facts: &'a Facts,
     /// Times are counted from here.
     pub first: Time,
-    /// Who sends.
+    /// Side that sends.
     pub sender: Side,
     /// What TCP did.
     pub transfer: &'a TransferFacts,
@@ -51,7 +51,7 @@ impl TransferCase<'_> {
         self.facts.vantage.near == if self.sender == self.facts.client { Near::Server } else { Near::Client }
     }
 
-    /// For how long somebody waited for it: from its first byte to its end, but for what was idle.
+    /// Time from its first byte to its end, without idle time.
     pub(crate) fn duration(&self) -> Nanos {
         (self.transfer.duration() - self.time(Limit::Idle)).or_zero()
     }
@@ -100,7 +100,7 @@ impl TransferCase<'_> {
             trust *= 0.7;
         }
         if self.transfer.known_span.is_some() {
-            // What was left out might tell another cause.
+            // The missing packets might show another cause.
             trust *= 0.55;
         }
         if defects.one_direction {
@@ -115,7 +115,7 @@ impl TransferCase<'_> {
         trust
     }
 
-    /// The limit took at least this share of the time, and enough of it to be worth saying.
+    /// The limit took at least this share of the time, and a noticeable time.
     pub(super) fn matters(&self, time: Nanos, share: f64) -> bool {
         time >= crate::types::MIN_NOTICEABLE_DELAY && self.share(time) >= share
     }
@@ -140,7 +140,7 @@ impl TransferCase<'_> {
     }
 
     /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
-    /// tell when the sender had them.
+    /// show when the sender got them.
     pub(crate) fn queue_is_hidden(&self) -> bool {
         self.context.near_receiver && !self.context.has_timestamps
     }
@@ -210,14 +210,13 @@ pub struct ConnectionSummary {
     pub client: IpAddr,
     /// The server's address and port.
     pub server: (IpAddr, u16),
-    /// The addresses of client and server as they are told: in a text that hides them, what it
-    /// shows in their place.
+    /// The addresses of client and server as shown; for a text that hides them, its placeholders.
     pub addresses: [String; 2],
     /// The server's name.
     pub name: Option<String>,
     /// First packet.
     pub start: Time,
-    /// First FIN or RST, after which nobody waits for it; else the last packet.
+    /// First FIN or RST, after which neither end waits; else the last packet.
     pub end: Time,
     /// What its client waited beyond that: the ways of its SYN and of the answer, where it was
     /// captured at a server that ended it.
@@ -228,7 +227,7 @@ pub struct ConnectionSummary {
     pub slow_start: Nanos,
     /// Payload bytes, both ways.
     pub bytes: u64,
-    /// Who ended it, and in which frame.
+    /// The end that closed it, and the frame.
     pub closed_by: Option<(End, Frame)>,
     /// The client had asked for that.
     pub client_wants_close: bool,
@@ -243,7 +242,7 @@ pub struct ConnectionSummary {
 /// Where one transfer left slow start, for the comparison with those of other connections.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Exit {
-    /// Who sent.
+    /// End that sent.
     pub sender: End,
     /// Flight at which the doubling stopped, segments.
     pub segments: u64,
@@ -264,9 +263,9 @@ pub(super) fn is_ssh(facts: &Facts) -> bool {
     by_port || protocols.any(|protocol| protocol == Protocol::Ssh)
 }
 
-/// The client asks again though the server has answered, and nothing else ever comes of it. A
-/// client that asks once may not be there any more, or never was (its address is forged); nobody is
-/// known to wait then.
+/// The client repeats its SYN though the server has answered, and nothing else ever follows. A
+/// client that sends one SYN may be gone, or never existed (its address is forged), so that neither
+/// end is known to wait.
 pub(super) fn is_half_open(facts: &Facts) -> bool {
     let handshake = &facts.handshake;
     let [one, two] = handshake.retries;
@@ -281,7 +280,8 @@ pub(super) fn is_half_open(facts: &Facts) -> bool {
 /// domain-s, ftps, submissions, amqps).
 const TLS_PORTS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
 
-/// Whether a text shows no payload of what is TLS by its port: nothing is known of its records.
+/// Whether a text shows no payload of a connection that is TLS by its port: its records are
+/// unknown.
 pub(super) fn has_unread_tls(facts: &Facts) -> bool {
     let server = facts.endpoints[!facts.client].1;
     facts.is_text && TLS_PORTS.contains(&server) && facts.content.iter().all(|content| content.protocol.is_none())

@@ -6,25 +6,25 @@
 //! network nor the server can make that shorter.
 //!
 //! ## How it is recognised
-//! Between the handshake and the first request, or between an answer and the next request of an
+//! Between the handshake and the first request, or between a response and the next request of an
 //! evident series (two such pauses or more), everything was acknowledged and the client sent
-//! nothing, for longer than a round trip and 50 ms. Seconds between requests are another occasion,
-//! and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for
-//! 10 s.
+//! nothing, for longer than a round trip and 50 ms. Pauses of seconds are separate occasions
+//! without a cost. So is a connection that was opened ahead of its use and carried nothing for 10
+//! s.
 //!
-//! It is told, but never ranked above what happened within the exchanges: only the program knows
-//! whether it was waiting.
+//! It is reported, but never ranked above delays within the exchanges: the capture does not show
+//! whether the application was waiting.
 //!
 //! ## What it is confused with
 //! - `server-think`: the request is there, and the answer is late.
-//! - `application`: the sending program pauses in the middle of what it sends.
+//! - `application`: the sending application pauses in the middle of a message.
 //! - `path-latency`: the first packets are late on their way.
 //!
 //! ## The fix
-//! Look at the client's program between the answers and its next requests: do its own work beside
-//! the transfers (threads, async), ask ahead, and have what the request needs ready before the
-//! connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
-//! `strace -rtt -f -e trace=network` shows where the program is meanwhile.
+//! Look at the client's application between the responses and its next requests: do its own work in
+//! parallel with the transfers (threads, async), request ahead, and prepare the request before the
+//! connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`; `strace -rtt -f -e
+//! trace=network` shows what the application does in the pause.
 //!
 //! ## To see that it worked
 //! In a new capture the time before the client's requests is shorter.

@@ -1,11 +1,11 @@
 //! A capture with times in whole seconds, from which nothing can be concluded.
 //!
 //! ## What it is
-//! tcpdump prints microseconds. Where it was told to print no time (`-t`), and syslog, journald or
-//! a container's runtime took its lines, the only time left is the log's, and that is often cut to
-//! seconds; it tells when the line was taken, besides, and not when the packet passed. Round trips,
-//! pauses and rates are thousands of times shorter. Bytes, windows and what was retransmitted are
-//! told, nothing of time.
+//! tcpdump prints microseconds. If it ran with `-t` (no times) and syslog, journald or a container
+//! runtime took its lines, the only time left is the log's. That is often cut to seconds, and it is
+//! the time at which the line was logged, not at which the packet passed. Round trips, pauses and
+//! rates are thousands of times shorter. The report has bytes, windows and retransmissions, but no
+//! times.
 //!
 //! ## How it is recognised
 //! In text the first packet's time has no fraction of a second, and tcpdump's own time is nowhere

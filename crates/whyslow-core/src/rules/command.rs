@@ -13,7 +13,8 @@ const A_START: f64 = 8.0;
 /// else what its bursts show. `None` without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
     let rtt = case.context.rtt?;
-    // Next to the sender ACKs come together, and what they let go leaves at the sender's own rate.
+    // Next to the sender ACKs come together, and the segments that they release leave at the
+    // sender's own rate.
     let near = case.context.near_receiver;
     let seen = estimate::burst_rate(case.transfer, &case.context).filter(|_| near);
     let (rate, source) = match (case.context.path_rate, seen) {

@@ -15,7 +15,7 @@ pub struct CostOverTime {
 }
 
 impl CostOverTime {
-    /// So much was lost from `start` to `end`.
+    /// Adds a cost of `lost` from `start` to `end`.
     pub fn add(&mut self, start: Nanos, end: Nanos, lost: Nanos) {
         self.spans.push((start, end.max(start), lost));
         self.cost += lost;

@@ -2,8 +2,8 @@
 //!
 //! ## What it is
 //! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame
-//! whose acknowledgement it missed delivers the same packet twice. TCP throws the copy away; what
-//! it costs is the path's capacity, and on some senders a window cut for a loss that was none.
+//! whose acknowledgement it missed delivers the same packet twice. TCP discards the copy. The cost
+//! is the link's capacity, and on some senders a window reduced for a loss that did not happen.
 //!
 //! ## How it is recognised
 //! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them
@@ -12,8 +12,8 @@
 //!
 //! ## What it is confused with
 //! - a capture that has every packet twice (a mirror port for both directions of a link, several
-//!   interfaces): the receiver reports nothing, and the problem `duplicate-frames` of the capture
-//!   says so.
+//!   interfaces): the receiver reports no duplicates, and the capture has the problem
+//!   `duplicate-frames`.
 //! - `spurious-retransmission`: the sender sent the copy, with a new IP number.
 //!
 //! ## The fix
@@ -57,7 +57,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     if copies < MIN || share < SHARE {
         return None;
     }
-    // At the rate at which bytes arrived, the copies took so long.
+    // Time that the copies took at the rate at which bytes arrived.
     let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
     let rate = rates.fold(0.0, f64::max);
     let seconds = if rate > 0.0 { copies as f64 * direction.mss as f64 * 8.0 / rate } else { 0.0 };

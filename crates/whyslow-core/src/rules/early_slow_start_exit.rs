@@ -20,7 +20,7 @@
 //! - congestion avoidance after a loss: that is what TCP should do.
 //!
 //! ## The fix
-//! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`,
+//! Clear the remembered thresholds, and do not remember them: `ip tcp_metrics flush`,
 //! `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the default since Linux 5.6). For HyStart: BBR, or
 //! `hystart` off in the parameters of `tcp_cubic`.
 //!
@@ -149,8 +149,7 @@ const MIN_EXITS: usize = 3;
 /// Exits within this of their median, or one segment, are the same.
 const SAME: f64 = 0.1;
 
-/// A threshold that is remembered is the same for each connection to that peer; one that is found
-/// anew varies.
+/// A remembered threshold is the same for each connection to that peer; a newly found one varies.
 fn across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<(&ConnectionSummary, Exit)>> = BTreeMap::new();
     for outline in summaries {

@@ -3,19 +3,20 @@
 //!
 //! ## What it is
 //! With Explicit Congestion Notification a router marks a packet (CE) when its queue builds up; the
-//! receiver echoes that (ECE) until the sender says that it has reduced its window (CWR). It is as
-//! good as a loss for the window, without the loss. A queue that marks very early, on a path whose
-//! round trip is long for it, keeps the window below what the path carries.
+//! receiver echoes the mark (ECE) until the sender reports that it has reduced its window (CWR).
+//! For the window a mark equals a loss, without the lost segment. A queue that marks too early for
+//! a path with a long round trip keeps the window below the path's capacity.
 //!
 //! ## How it is recognised
-//! ECN was negotiated in the SYNs, ACKs carry ECE, segments CWR; flights shrink and nothing is sent
-//! again. The cost is the time in congestion avoidance from the first echo on, until a loss, if
-//! there is one. A path that stays full all the while loses nothing by marks, and `bandwidth` is
-//! said. CE marks themselves are seen only behind the router that makes them. With Accurate ECN
-//! (RFC 9768) the same header bits are a counter, which is not read here, and nothing is said.
+//! ECN was negotiated in the SYNs, ACKs carry ECE, segments CWR; flights shrink and nothing is
+//! retransmitted. The cost is the time in congestion avoidance from the first echo on, until a loss
+//! if there is one. A link that stays full throughout loses nothing by marks, and the finding is
+//! `bandwidth`. CE marks themselves are seen only behind the router that sets them. With Accurate
+//! ECN (RFC 9768) the same header bits are a counter, which is not read here, and nothing is
+//! reported.
 //!
 //! ## What it is confused with
-//! - `loss`: segments were retransmitted in the same rounds; the marks came beside.
+//! - `loss`: segments were retransmitted in the same rounds, and the marks came in addition.
 //! - `bandwidth`, `bufferbloat`: the marks keep the queue short, and the rate stays at the path's.
 //! - `early-slow-start-exit`: there is no echo.
 //!

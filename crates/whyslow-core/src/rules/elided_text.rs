@@ -1,15 +1,14 @@
 //! A text capture with packets left out.
 //!
 //! ## What it is
-//! In an article or a ticket the dull part of a capture is often cut. What is left still tells the
+//! Articles and tickets often cut the uninteresting part of a capture. The rest still shows the
 //! bytes (ACKs cover them) and most of the times, but not every round.
 //!
 //! ## How it is recognised
 //! A text capture in which ACKs, or later segments, cover bytes that were never shown; in which a
-//! segment echoes a timestamp (RFC
-//! 7323) that no segment of the other side in the text has; or with lines of dots, `[snip]`,
-//!       numbers (`tcpdump -#`) that are missing. Over such a stretch no rounds, no late ACKs and
-//!       no pauses are concluded: bytes, whole times and what came before it are told.
+//! segment echoes a timestamp (RFC 7323) that no segment of the other side in the text has; or with
+//! lines of dots, `[snip]`, or missing numbers (`tcpdump -#`). No rounds, late ACKs or pauses are
+//! concluded across such a gap; bytes, whole times and everything before it are reported.
 //!
 //! ## What it is confused with
 //! `capture-loss`: the same in a binary capture.

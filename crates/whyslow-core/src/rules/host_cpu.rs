@@ -8,16 +8,15 @@
 //!
 //! ## How it is recognised
 //! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window,
-//! timer or message ended, between full segments with more to come (so the program had written it),
-//! with room in the receiver's window and less in flight than had been in flight before (so the
-//! congestion window had room too), at no even rate. Receiver: captured next to it, half of the
-//! ACKs come later than 1 ms after their data; a network card that gathers interrupts waits less,
-//! and delayed ACKs (25 ms and more) are something else. It is never said with a confidence above
-//! 0.5.
+//! timer or message ended, between full segments with more to come (so the application had written
+//! it), with room in the receiver's window and less in flight than before (so the congestion window
+//! had room too), and not at an even rate. Receiver: captured next to it, half of the ACKs come
+//! later than 1 ms after their data; interrupt coalescing delays less, and delayed ACKs (25 ms and
+//! more) have another cause. The confidence is never above 0.5.
 //!
 //! ## What it is confused with
-//! - `zero-window`: a reading program that is too slow closes the window, for want of processor
-//!   time or for another reason.
+//! - `zero-window`: an application that reads too slowly closes the window, because it lacks
+//!   processor time or for another reason.
 //! - `application`: the program had nothing to send; its last segment is cut short.
 //! - `pacing`: the pauses are even.
 //! - a virtual machine that was not scheduled (steal time): the same, one level down.

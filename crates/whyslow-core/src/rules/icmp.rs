@@ -37,12 +37,13 @@ pub(super) fn mtu(notice: &Notice) -> Option<u32> {
     if let Fate::TooBig(mtu) = notice.fate { mtu } else { None }
 }
 
-/// What was said of a side's packets, where it is of this kind.
+/// ICMP errors of this kind about a side's packets.
 pub(super) fn notices_about(facts: &Facts, about: Side, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &Notice> {
     facts.notices.list.iter().filter(move |notice| notice.about == about && is(notice.fate))
 }
 
-/// Why packets do not arrive, if that is said of a side's, and not that they are too long alone.
+/// ICMP errors that explain why a side's packets do not arrive, except those that are only too
+/// long.
 pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &Notice> {
     notices_about(facts, about, |fate| !matches!(fate, Fate::TooBig(_)))
 }
@@ -62,9 +63,9 @@ pub(super) fn as_evidence(notice: &Notice) -> Measurement {
     evidence(kind, notice.count as f64, Unit::Times, &[notice.frame])
 }
 
-/// Whether a sender that was told how long packets may be keeps to it from then on. What was sent
-/// before it can have known counts for nothing, and none where the capture cannot tell: the copies
-/// of the packet that was too long are what tells most.
+/// Whether a sender that got a "packet too big" error keeps to the size from then on. Packets that
+/// it sent before the error can have arrived do not count. Returns `None` if the capture does not
+/// show it: the retransmissions of the packet that was too long are the best evidence.
 pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
     let mtu = u64::from(mtu(notice)?);
     let direction = &facts.directions[notice.about];
@@ -85,7 +86,8 @@ pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
         any = true;
         longer |= copy.bytes > fits && copy.bytes <= size;
     }
-    // Errors about what was on its way when the first one came are here a round trip later.
+    // Errors about packets that were on their way when the first error came arrive here a round
+    // trip later.
     let again = notice.last - notice.time;
     let goes_on = again > facts.rtt.p95.or(facts.rtt.min).unwrap_or_default() + SLACK && again < REMEMBERED;
     match (longer, goes_on) {

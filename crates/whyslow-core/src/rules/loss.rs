@@ -12,11 +12,11 @@
 //! those are counted as retransmissions too, and not as reordering.
 //!
 //! ## What it is confused with
-//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor
+//! - `random-loss`: reported instead if enough losses show that they follow neither the flight nor
 //!   the queue.
-//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no
-//!   rate between them tells more, the confidence is lower, as the cause behind the loss is not
-//!   known.
+//! - `policer`, and a queue that overflows: both lose in bursts. If losses come in bursts and no
+//!   rate between them shows more, the confidence is lower, because the cause behind the loss is
+//!   unknown.
 //! - `reordering`: the hole closes with a segment that was sent once only.
 //! - `spurious-retransmission`: the first copy had arrived.
 //! - capture loss: an ACK covers bytes that the capture never had.
@@ -132,7 +132,7 @@ mod tests {
     use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::Loss;
 
-    /// Twelve losses in a transfer of 20 rounds, so many in one round trip.
+    /// Twelve losses in a transfer of 20 rounds, `burst` of them in each round trip.
     fn lossy(burst: usize) -> Scene {
         let mut scene = Scene::flights(&[20_000; 20]);
         for nth in 0..12 {

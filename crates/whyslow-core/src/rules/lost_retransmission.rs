@@ -1,11 +1,11 @@
 //! A packet was lost, and its copy was lost too.
 //!
 //! ## What it is
-//! A copy takes the path that lost the first one, and may be lost as well: where a queue is still
-//! full, a policer still has no tokens, or losses come in bursts. Duplicate ACKs go on as before,
-//! so they tell nothing new: a sender without RACK waits for its timer, and starts over with a
-//! window of one segment; with RACK (RFC 8985) it sees by time that the copy is overdue, and loses
-//! a round trip.
+//! A retransmission takes the path that lost the first copy, and may be lost as well: a queue is
+//! still full, a policer still has no tokens, or losses come in bursts. Duplicate ACKs go on as
+//! before and do not show it. A sender without RACK waits for its timer, and starts over with a
+//! window of one segment; with RACK (RFC 8985) it detects by time that the retransmission is
+//! overdue, and loses a round trip.
 //!
 //! ## How it is recognised
 //! The same bytes are sent a third time, after a copy that answered duplicate ACKs or SACKs, and

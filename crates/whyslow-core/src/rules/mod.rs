@@ -1,9 +1,9 @@
 //! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc
 //! comment.
 //!
-//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives
-//! a finding when a cause cost enough to matter, with the evidence, a confidence, and what to do.
-//! [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING says how to add one.
+//! A rule sees the facts of the `tcp` stage and the spans of `limit`, never a packet. It returns a
+//! finding when a cause cost enough to matter, with the evidence, a confidence, and the fix.
+//! [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING describes how to add one.
 
 mod amplification_risk;
 mod application;
@@ -149,12 +149,12 @@ pub(crate) fn awaited_until(case: &ConnectionCase<'_>, findings: &[Finding]) -> 
     findings.iter().any(is_it).then(|| no_answer::awaited_until(case)).flatten()
 }
 
-/// The bounds that rules know of what costs time in a short connection.
+/// The rules' bounds on costs in a short connection.
 static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_map(|rule| rule.may_cost).collect());
 
-/// Whether a connection within these bounds can have lost no time to any cause. Of one direction
-/// alone, in order, no rule tells of any time, whoever may have been waiting: no ACK, answer or
-/// copy shows for what.
+/// Whether a connection within these bounds cannot have lost time to any cause. For one direction
+/// alone, in order, no rule reports a cost: no ACK, response or retransmission shows what either
+/// end waited for.
 pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
     brief.one_direction
         || (brief.max_sending < crate::types::MIN_NOTICEABLE_DELAY && !MAY_COST.iter().any(|may_cost| may_cost(brief)))

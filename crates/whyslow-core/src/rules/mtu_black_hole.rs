@@ -3,19 +3,19 @@
 //!
 //! ## What it is
 //! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its
-//! router should say so by ICMP ("fragmentation needed", "packet too big"); where a firewall drops
-//! that message, the sender repeats the same large segment, which vanishes each time. The handshake
-//! and small requests pass, so the connection looks fine until the first large answer.
+//! router should report this by ICMP ("fragmentation needed", "packet too big"). If a firewall
+//! drops that message, the sender repeats the same large segment, which is dropped each time. The
+//! handshake and small requests pass, so the connection looks fine until the first large response.
 //!
 //! ## How it is recognised
-//! At the sender's side: the timer sends a segment again, two times or more, that is larger than
-//! any that was ever acknowledged in this direction, while the connection's small packets were
-//! answered, or smaller segments pass afterwards. Where a segment of that size passes in the end,
-//! three times or more. Where the router's ICMP error comes past the capture, it says how much
-//! passes, and the copies say that the sender does not heed it. Next to the receiver the large
-//! segments never existed: there is a silence, which looks like a server that thinks. But the
-//! sender's IP numbers go on during it, by two or more for packets that never came, and no segment
-//! behind it is as large as both ends had agreed on.
+//! At the sender's side: the timer retransmits a segment two times or more that is larger than any
+//! that was ever acknowledged in this direction, while the connection's small packets were
+//! acknowledged, or smaller segments pass afterwards. If a segment of that size passes in the end:
+//! three times or more. If the router's ICMP error passes the capture point, it contains the size
+//! that passes, and the retransmissions show that the sender ignores it. Next to the receiver the
+//! large segments never appear: the silence looks like server processing time. But the sender's IP
+//! numbers advance by two or more during it, for packets that never arrived, and no segment after
+//! it is as large as both ends had agreed on.
 //!
 //! ## What it is confused with
 //! - an outage of the whole path that begins with the first large segment: small packets would be
@@ -25,8 +25,8 @@
 //!   may be the first copy); or, next to the receiver, full-size ones come when the silence is
 //!   over.
 //! - `server-think`: no number is missing, for the server has sent nothing.
-//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip
-//!   later, and nobody waits for a timer.
+//! - path MTU discovery that works: the error arrives, the sender sends shorter segments a round
+//!   trip later, and neither end waits for a timer.
 //! - offload at the sending host hides the size on the wire; the retransmissions are single
 //!   segments all the same.
 //!

@@ -17,8 +17,8 @@
 //! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
 //! - `turn-taking`: the wait is for an answer.
 //! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the
-//!   window. Where the sender has shown such a window, it is said; else the confidence is lower
-//!   when the rest waits behind one or two whole segments.
+//!   window. If the sender has shown such a window, `slow-start` is reported; else the confidence
+//!   is lower when the rest waits behind one or two whole segments.
 //!
 //! ## The fix
 //! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered

@@ -16,12 +16,12 @@
 //! ## The fix
 //! Keep connections open: HTTP keep-alive, one client object with a pool (Python
 //! `requests.Session`, Go's default transport with its bodies read to the end, Java `HttpClient`
-//! shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
-//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that
-//! sends FIN first.
+//! shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`, `proxy_set_header
+//! Connection "";`. HAProxy: `http-reuse safe`. The end that sends FIN first is the one that
+//! closes.
 //!
 //! ## To see that it worked
-//! `ss -tn` on the client shows the same local port from one request to the next; `curl -v` says
+//! `ss -tn` on the client shows the same local port from one request to the next; `curl -v` reports
 //! that it re-uses the connection.
 //!
 //! ## References
@@ -112,7 +112,8 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     let by = if client + asked >= server { End::Client } else { End::Server };
     found.remedies = remedy(Actor::Application, ExchangeAction::KeepConnections { by });
     found.connections = series.iter().map(|outline| outline.id).collect();
-    // Closing them is no part of either: who keeps a connection open waits for none of the closes.
+    // Closing them is not part of either: a client that keeps a connection open does not wait for
+    // the closes.
     found.promise(Some((whole - lost).or_zero()));
     Some(found)
 }

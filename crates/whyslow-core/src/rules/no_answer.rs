@@ -1,4 +1,4 @@
-//! Nobody answered: a SYN, a request or data was sent, and nothing came back.
+//! No response: a SYN, a request or data was sent, and nothing came back.
 //!
 //! ## What it is
 //! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two
@@ -18,14 +18,14 @@
 //!   took (three to ten times as long, where nothing is readable), than a second (the least timer
 //!   of RFC 6298) and two round trips, and not longer than five minutes. What was pushed, credit of
 //!   a protocol and last words before a close wait for no answer.
-//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error
-//!   is believed where it quotes a segment that was in flight. Probes of traceroute, which are
-//!   meant to expire on the way, are none.
+//! - A router, or the host, reports by ICMP that the SYN cannot be delivered: one error is enough.
+//!   It counts if it quotes a segment that was in flight. Errors for probes of traceroute, which
+//!   are meant to expire on the way, do not count.
 //! - An answer stops at a full segment that its sender did not push, so that it had more to send;
 //!   or the server does not even acknowledge the client's FIN behind it. The window was open, and
 //!   the silence is twice as long as any pause before.
 //!
-//! Where the capture ends while somebody waits, it says so: the answer may have come a moment
+//! If the capture ends during the wait, the finding reports it: the response may have come a moment
 //! later.
 //!
 //! ## What it is confused with
@@ -37,11 +37,11 @@
 //! - A capture that lost packets, or has one direction: then only tries whose waits double count.
 //!
 //! ## The fix
-//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs:
-//! `nstat -az TcpExtListenOverflows`), and does a firewall or a route on the way, or on the way
-//! back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall
-//! that forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a
-//! request: the server's log, what it waits for in turn, and a timeout in the client.
+//! For a SYN: check that the host is up and listens there (a full backlog drops SYNs: `nstat -az
+//! TcpExtListenOverflows`), and that no firewall or route on the way there or back drops it:
+//! `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall may have dropped
+//! the connection's state: set keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a
+//! request: check the server's log and its backends, and set a timeout in the client.
 //!
 //! ## To see that it worked
 //! `nc -vz ADDRESS PORT` from the client connects at once, and the request is answered.
@@ -114,7 +114,7 @@ pub(super) fn awaited_until(case: &ConnectionCase<'_>) -> Option<Time> {
 
 fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
-    // The answer may be what was left out of a text.
+    // The response may be in the part that the text left out.
     if facts.timeless || !facts.elided.is_empty() {
         return None;
     }
@@ -137,8 +137,8 @@ fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
     Some(wait)
 }
 
-/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt
-/// with the first such error; who tries on all the same waits for the next one.
+/// SYNs that a router or the host itself reports as undeliverable by ICMP. Linux ends the attempt
+/// with the first such error; a client that retries all the same waits for the next one.
 fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
@@ -156,7 +156,7 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
     let server = facts.endpoints[!facts.client];
     let reason = icmp::reason(notice, server);
     let statement = ExchangeStatement::SynUndelivered { server: end(server), reason, syns: tries, waited_s: waited };
-    // Anybody can send an error.
+    // Any host can send an ICMP error.
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), statement);
     found.evidence.push(evidence(Measure::UnansweredSyns, tries as f64, Unit::Syns, &[frame]));
     found.evidence.push(evidence(
@@ -232,11 +232,11 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
     };
     let (side, transfer, waits) = [facts.client, !facts.client].into_iter().find_map(given_up)?;
     let (first, last) = (waits.first()?, waits.last()?);
-    // Whoever still speaks is there, and whoever had closed before awaits nothing.
+    // A side that still sends is alive, and one that had closed before does not wait for anything.
     let is_there = facts.directions[!side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
     let had_closed = facts.closing[!side].is_some_and(|(time, _)| time <= first.start);
-    // A RST that answers the last try says that the host no longer knows the connection: the tries
-    // before it were in vain all the same. Who sends one itself gives up.
+    // A RST in response to the last retry shows that the host no longer has the connection: the
+    // retries before it were in vain all the same. A side that sends a RST itself gives up.
     let last_try = facts.directions[side].last_payload.map_or(last.end, |(time, _)| time);
     let is_reset_earlier = facts.reset.is_some() && facts.closing.iter().flatten().any(|&(time, _)| time < last_try);
     if is_there || had_closed || is_reset_earlier {
@@ -294,7 +294,7 @@ fn backs_off(direction: &DirectionFacts) -> bool {
     waits.windows(2).filter(|pair| doubles(pair)).count() as u64 >= TRIES
 }
 
-/// For how long nobody had sent payload before a transfer, or its last part, began.
+/// How long neither side had sent payload before a transfer, or its last part, began.
 fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
     let idle = transfer.gaps.iter().filter(|gap| gap.idle).map(|gap| gap.end - gap.start).max();
     let transfers = facts.directions.iter().flat_map(|direction| &direction.transfers);
@@ -394,8 +394,8 @@ impl Ended {
     }
 }
 
-/// How a silence ended that began at `from`, and how long it was: none where it is too short to be
-/// one, or the server reset the connection.
+/// How a silence that began at `from` ended, and its length; `None` if it is too short, or the
+/// server reset the connection.
 fn silence(facts: &Facts, from: Time) -> Option<(Ended, Nanos)> {
     let ended = ended(facts, from)?;
     let until = match ended {
@@ -407,8 +407,7 @@ fn silence(facts: &Facts, from: Time) -> Option<(Ended, Nanos)> {
     (least..=MAX_ANSWER_WAIT).contains(&waited).then_some((ended, waited))
 }
 
-/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset
-/// of the server.
+/// How the wait that began at `asked` ended; `None` if a reset of the server cut it short.
 fn ended(facts: &Facts, asked: Time) -> Option<Ended> {
     let closings = [(End::Client, facts.client), (End::Server, !facts.client)];
     let closed = |(end, side): (End, Side)| {

@@ -1,11 +1,11 @@
 //! The opening of the connection is not in the capture.
 //!
 //! ## What it is
-//! Window scale, MSS, SACK and timestamps are agreed in the SYNs only. Without them the windows in
-//! the capture have an unknown unit. That a window is closed shows at any scale; whether an open
-//! one was full, only where what was in flight tells its unit: no sender has more in flight than
-//! its window, so that this bounds the unit from below, and where the window is then full whenever
-//! ACKs come, the bound is taken for the unit.
+//! Window scale, MSS, SACK and timestamps are negotiated in the SYNs only. Without them the windows
+//! in the capture have an unknown unit. A closed window is visible at any scale. Whether an open
+//! one was full is visible only if the bytes in flight show its unit: no sender has more in flight
+//! than its window, which bounds the unit from below. If the window is then full whenever ACKs
+//! come, the bound is taken as the unit.
 //!
 //! ## How it is recognised
 //! No SYN, or only one of the two, or SYNs whose options were cut when they were captured

@@ -1,11 +1,11 @@
-//! The ends cannot say which packets arrived (SACK is off), so that each loss is repaired in a
-//! round trip of its own.
+//! SACK is off, so that the receiver cannot report which segments arrived, and each loss is
+//! repaired in a round trip of its own.
 //!
 //! ## What it is
-//! With SACK (RFC 2018) a receiver tells which segments it has, and the sender repairs all holes of
-//! a flight in about one round trip. Without it an ACK names the first hole only: the sender learns
-//! of the next one when the first is filled (NewReno, RFC 6582), one round trip each, or waits for
-//! its timer.
+//! With SACK (RFC 2018) a receiver reports which segments it has, and the sender repairs all holes
+//! of a flight in about one round trip. Without it an ACK names the first hole only: the sender
+//! learns of the next one when the first is filled (NewReno, RFC 6582), one round trip each, or
+//! waits for its timer.
 //!
 //! ## How it is recognised
 //! SACK-permitted is missing in one of the two SYNs, segments were lost, and recoveries took longer

@@ -2,7 +2,8 @@
 //!
 //! ## What it is
 //! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs
-//! without the data. Round trips, windows and retransmissions by kind cannot be told.
+//! without the data. The capture then does not show round trips, windows and kinds of
+//! retransmission.
 //!
 //! ## How it is recognised
 //! Packets of one end only, though payload was sent.

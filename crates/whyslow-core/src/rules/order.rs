@@ -1,4 +1,4 @@
-//! The order in which findings are told.
+//! The order in which findings are listed.
 
 use crate::analysis::Finding;
 

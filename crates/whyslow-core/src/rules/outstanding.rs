@@ -1,9 +1,9 @@
 //! What was outstanding when a connection ended, or the capture did: the client's last message, if
 //! an answer to it was due.
 //!
-//! Knows who sent payload last, how often the client was answered before, and what the payload
-//! shows of itself. Promises to call nothing a request that may be a push, a protocol's credit, a
-//! reply or a goodbye; what it cannot tell apart is none.
+//! Knows which side sent payload last, how often the client was answered before, and the content of
+//! the payload if readable. It never calls a push, a protocol's credit, a reply or a closing
+//! message a request; if it cannot distinguish them, it returns none.
 
 use crate::analysis::UnansweredRequest;
 use crate::message;
@@ -18,7 +18,7 @@ pub(super) struct OutstandingRequest<'a> {
     pub message: &'a TransferFacts,
     /// How sure it is that an answer was due, 0–1.
     pub due: f64,
-    /// What it says of itself: `GET /`.
+    /// Label from its payload: `GET /`.
     pub label: Option<&'a str>,
     /// Longest time that an answer on this connection took before.
     pub usual: Option<Nanos>,
@@ -106,7 +106,7 @@ fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
     Some(label)
 }
 
-/// How sure it is that an answer was due, where the payload does not say, and how much longer than
+/// Confidence that a response was due, if the payload does not show it, and how much longer than
 /// usual a silence must be.
 fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: usize) -> Option<(f64, f64)> {
     let content = &facts.content[facts.client];
@@ -123,14 +123,14 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: us
         return None;
     }
     let Some(heard) = heard else {
-        // A first message alone may be a push: it is as likely to be a request, if it is no upload.
+        // A first message alone may be a push: if it is not an upload, it is as likely a request.
         let is_first = asking.transfers_total == 1 && message.rounds_total == 1 && facts.handshake.syn_ack.is_some();
         return is_first.then_some((0.5, 1.0));
     };
     if content.protocol == Some(Protocol::Tls) && !is_small {
         return Some((0.7, 3.0));
     }
-    // Credit, replies and the answers of a client that is asked come as soon as what they are for.
+    // Credit, replies and the responses of a client that is asked follow their cause at once.
     let prompted = message.start - heard <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
     let (_, earlier) = asking.transfers.split_last()?;
     let as_large = message.bytes() >= SMALL.min(earlier.iter().map(TransferFacts::bytes).min()?);
@@ -139,7 +139,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: us
     asks.then_some((0.65, if prompted { 10.0 } else { 3.0 }))
 }
 
-/// More was sent after a pause in which all was acknowledged and nothing was said.
+/// More was sent after a pause in which all was acknowledged and the other side sent nothing.
 fn pushes(message: &TransferFacts) -> bool {
     message.gaps.iter().any(|gap| gap.idle && gap.end - gap.start > PUSHES)
 }

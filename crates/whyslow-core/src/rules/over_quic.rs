@@ -1,7 +1,7 @@
 //! What of a rule's findings holds for QUIC, whose packets are encrypted.
 //!
-//! Rates, bursts and pauses show; acknowledgements, windows, losses and what is sent again do not.
-//! So causes that rest on these are left out, and all others are likely at most.
+//! Rates, bursts and pauses are visible; acknowledgements, windows, losses and retransmissions are
+//! not. So causes that rest on these are left out, and all others are likely at most.
 
 use super::say::confirm;
 use crate::analysis::{
@@ -69,7 +69,8 @@ fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding
     match finding.cause {
         Cause::SynLoss => return handshake(quic, finding),
         // QUIC always has selective acknowledgements and large windows, and no Nagle; before the
-        // address is validated it sends three times what came, at most (RFC 9000 section 8.1).
+        // address is validated it sends at most three times the received bytes (RFC 9000 section
+        // 8.1).
         Cause::AmplificationRisk
         | Cause::BadChecksums
         | Cause::NagleDelayedAck

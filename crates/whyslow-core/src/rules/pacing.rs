@@ -9,18 +9,18 @@
 //! ## How it is recognised
 //! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above
 //! the lower, about a coefficient of variation of 0.1), over ten segments or over half a round
-//! trip; what is in flight is never more than that rate times the minimum RTT, and does not
-//! grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits
-//! neither for the ACK of a full flight nor with segments cut short.
+//! trip; the bytes in flight are never more than that rate times the minimum RTT, and do not grow;
+//! the receiver's window has room, nothing is lost or marked (ECN), and the sender waits neither
+//! for the ACK of a full flight nor with segments cut short.
 //!
 //! ## What it is confused with
 //! - `bandwidth`: a sender limited by the path opens its window until a queue grows (the round trip
 //!   rises) or something is lost.
 //! - `sender-cap`: a flight leaves at once and the sender waits for its ACK.
-//! - `application`: a program that writes little at a time ends in segments cut short; one that
-//!   writes at a fixed rate paces, and is said as this.
-//! - the sending host's own link or shaper before the capture point; rates of common links are said
-//!   as `bandwidth`.
+//! - `application`: an application that writes little at a time ends in segments cut short; one
+//!   that writes at a fixed rate paces, and is reported as `pacing`.
+//! - the sending host's own link or shaper before the capture point; rates of common links are
+//!   reported as `bandwidth`.
 //! - BBR in its steady state on a path that it knows: it has probed above the rate before, which
 //!   its beginning shows.
 //!

@@ -8,22 +8,22 @@
 //! done.
 //!
 //! ## How it is recognised
-//! The handshake took more than twice as long as round trips later on, and 50 ms more than those,
-//! though no SYN was lost. Or the first flight of data did; of a lone segment, whose ACK a receiver
-//! may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
+//! The handshake took more than twice as long as later round trips, and 50 ms more than those,
+//! though no SYN was lost. Or the first flight of data did; for a single segment, whose ACK a
+//! receiver may delay, only the time beyond any delayed ACK counts (500 ms, RFC 1122).
 //!
 //! ## What it is confused with
 //! - `syn-loss`: the SYN was sent twice.
 //! - `delayed-ack`: the receiver held the ACK back, by 500 ms at most.
-//! - `bufferbloat`: round trips grow with what is in flight; here they fall.
+//! - `bufferbloat`: round trips grow with the bytes in flight; here they fall.
 //! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far
 //!   path in the handshake, and is near from then on.
-//! - A client's host that delays the last ACK of the handshake until it has something to say (seen
-//!   from the server).
+//! - A client's host that delays the last ACK of the handshake until it has data to send (seen from
+//!   the server).
 //!
 //! ## The fix
-//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the
-//! path. Keep what was set up warm (keep-alives, longer ARP and flow timeouts, static neighbours,
+//! Find the part that is set up: send several pings after a pause; if only the first is slow, it is
+//! the path. Keep that state warm (keep-alives, longer ARP and flow timeouts, static neighbours,
 //! power saving off), and keep connections open.
 //!
 //! ## To see that it worked

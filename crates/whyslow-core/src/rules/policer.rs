@@ -1,34 +1,34 @@
 //! Something on the path may drop whatever exceeds a rate, and never lets it wait: a policer.
 //!
 //! ## What it is
-//! A token bucket lets a burst pass and then a fixed rate; what comes without a token is dropped at
-//! once. Carriers and clouds police where shaping would delay instead. TCP fills the bucket's rate,
-//! loses many segments in a burst, backs off below the rate, and again.
+//! A token bucket lets a burst pass and then a fixed rate; packets that find no token are dropped
+//! at once. Carriers and clouds police where shaping would delay instead. TCP exceeds the bucket's
+//! rate, loses many segments in a burst, backs off below the rate, and repeats this.
 //!
 //! ## How it is recognised
-//! As Flach et al. do, by 15 losses or more, in three rounds or more, the first within 2 MB, and
-//! round trips at the losses no longer than 1.3 times the least. Their replay of a token bucket is
-//! turned round: at each loss the bucket is empty, so that between two losses exactly the policer's
-//! rate passed, copies included, whatever the sender's window did. Five stretches or more of 20
-//! segments or more must tell one rate: the upper tenth within 12 % of the median and the lower
-//! within 30 % (a bucket that overflows loses tokens). Losses by chance cut the time into stretches
-//! of very different rates. The flights must rise and fall by a third or more: of a sender that is
-//! held at one rate by something else, all stretches are alike. Where packets pass at one rate all
-//! along and are lost one by one, round trips must not be longer by the time of a segment even:
+//! As in Flach et al.: 15 losses or more, in three rounds or more, the first within 2 MB, and round
+//! trips at the losses no longer than 1.3 times the minimum. Their replay of a token bucket is
+//! reversed: at each loss the bucket is empty, so that between two losses exactly the policer's
+//! rate passed, retransmissions included, whatever the sender's window did. Five stretches or more
+//! of 20 segments or more must have one rate: the upper tenth within 12 % of the median and the
+//! lower within 30 % (a bucket that overflows loses tokens). Random losses cut the time into
+//! stretches of very different rates. The flights must rise and fall by a third or more: if
+//! something else holds a sender at one rate, all stretches are alike. If packets always pass at
+//! one rate and are lost one by one, round trips may not be longer by even the time of a segment:
 //! behind a link each waits for the one before it.
 //!
-//! A sender that follows no loss (BBR) overruns the path for many round trips and keeps to its rate
-//! between, so that losses tell no rate. Of it the second sign is looked at: in two rounds or more
-//! a quarter more than the rate was offered, half of the excess or more was lost, 15 segments in
-//! all, and what passed meanwhile waited for no more than two segments. A link's queue is full
-//! before it loses, and what passes has waited behind all of it. That is seen by what SACKs and
-//! ACKs tell at the sender's end, or between; next to the receiver by rounds, with timestamps only.
-//! Where what passed has waited, it is no policer, whatever the losses look like. Next to a
-//! receiver without timestamps it is possible where the first flight, which a link would have
-//! spaced by the rate, came faster than that.
+//! A sender that ignores losses (BBR) overruns the path for many round trips and keeps to its rate
+//! between them, so that losses do not show a rate. For it a second sign counts: in two rounds or
+//! more the sender offered a quarter more than the rate, half of the excess or more was lost, 15
+//! segments in all, and the delivered segments waited for no more than two others. A link's queue
+//! is full before it drops, and delivered segments have waited behind all of it. This is visible
+//! from SACKs and ACKs at the sender's end, or between; next to the receiver by rounds, with
+//! timestamps only. If the delivered segments have waited, it is not a policer, whatever the losses
+//! look like. Next to a receiver without timestamps it is possible if the first flight, which a
+//! link would have spaced by the rate, came faster than that.
 //!
-//! The transfers of a connection meet the same policer: one that has too few losses to show its
-//! rate is told by that of them all, if its own agrees.
+//! The transfers of a connection meet the same policer: a transfer with too few losses to show its
+//! rate uses the rate of all of them, if its own agrees.
 //!
 //! ## What it is confused with
 //! - `bandwidth`, a shaper: the round trip grows before anything is lost.
@@ -36,11 +36,11 @@
 //! - a very short queue behaves like a policer, as it nearly is one; and so does a long one, as far
 //!   as a capture next to the receiver shows without timestamps: the confidence is lower there.
 //!
-//! Among other traffic in the same bucket that is not in the capture a policer is missed (the
-//! paper's test finds 64 % alone on a path, and few there), and `loss` is said. Where the others
-//! are in the capture, the sum of all is looked at: it is steady at the policed rate, whatever each
-//! of them does, 15 segments or more are lost, and no queue grows (see `bandwidth`). One capture
-//! cannot prove it, so it is called possible.
+//! With other traffic in the same bucket that is not in the capture a policer is missed (the
+//! paper's test finds 64 % alone on a path, and few there), and the finding is `loss`. If the
+//! others are in the capture, the sum of all is examined: it is steady at the policed rate,
+//! whatever each of them does, 15 segments or more are lost, and no queue grows (see `bandwidth`).
+//! One capture cannot prove it, so it is called possible.
 //!
 //! ## The fix
 //! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes
@@ -99,7 +99,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// What a sign of a policer says.
+/// The evidence of one sign of a policer.
 struct Reading {
     /// The rate that passed, payload bits per second.
     passed: f64,
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(found.to_confirm, [LinkQuestion::QueueOrPolicer.into()]);
     }
 
-    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what
-    /// passed took so long.
+    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost; delivered
+    /// segments took `trip`.
     fn offered_load(trip: Nanos) -> Scene {
         let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
         let mut scene = Scene::flights(&sizes);

@@ -69,7 +69,7 @@ fn held_by_others(case: &TransferCase<'_>) -> f64 {
         Limit::Application,
         Limit::Pacing,
     ];
-    // Flights that stand still between losses at the policed rate are no cap of the sender:
+    // Flights that stand still between losses at the policed rate are not a limit of the sender:
     // CUBIC's window is flat there.
     let is_cap = |limit: &Limit| case.context.pooled_rate.is_none() || *limit != Limit::SenderCap;
     case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())

@@ -1,5 +1,5 @@
-//! The application's own protocol limits what may be on its way: the sender waits for a message of
-//! the receiver's program.
+//! The application's own protocol has a window: the sender waits for a message of the receiver's
+//! application before it sends more.
 //!
 //! ## What it is
 //! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the
@@ -14,8 +14,8 @@
 //! be under way. A plain download has no payload in that direction while it lasts.
 //!
 //! ## What it is confused with
-//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at
-//!   the same time all ACKs come with payload, and the two cannot be told apart.
+//! - `sender-cap`: a full send buffer resumes on pure ACKs. If both ends send much at the same
+//!   time, all ACKs carry payload, and the two cannot be distinguished.
 //! - `turn-taking`: each request waits for the whole answer; there is no fixed quota in flight.
 //! - `receive-window`: the flights reach the right edge of TCP's own window.
 //!
@@ -62,7 +62,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let rtt = case.rtt()?;
     let predicted = window_rate(plateau.bytes, rtt);
     let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
-    // Where the receiver sends much itself, its ACKs come with payload whatever that says.
+    // If the receiver sends much itself, its ACKs carry payload whatever its content.
     let talks = case.facts.directions[!case.sender].bytes * TALKS > case.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
@@ -107,8 +107,8 @@ fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
     Some(SendingStatement::FlowControlWindow { stream, bytes, granted_by, times, waited_s }.into())
 }
 
-/// A window that is as large as what is sent for each grant: nothing is in flight when the next one
-/// comes, so that each piece looks like a request and the grant like its answer.
+/// A window as large as the data sent for each grant: nothing is in flight when the next grant
+/// comes, so that each piece looks like a request and the grant like its response.
 fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
     let turns = Turns::of(case).filter(|turns| turns.are_credited(case))?;
     let piece = turns.request();

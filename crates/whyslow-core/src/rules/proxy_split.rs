@@ -20,12 +20,12 @@
 //! - a route that changes within the connection changes the time to live too.
 //!
 //! ## The fix
-//! Look at the leg behind the proxy: capture there, and give it what this tool says of it. Common:
-//! keep connections to the server open, so that slow start is not paid for every answer (nginx
-//! `keepalive 32;` in `upstream`, `proxy_http_version 1.1;`, `proxy_set_header Connection "";`;
-//! HAProxy `http-reuse always`; Envoy keeps a pool by itself: look at
-//! `max_requests_per_connection`), a larger initial window on the server
-//! (`ip route change … initcwnd`), and a cache or the proxy nearer to the server.
+//! Look at the leg behind the proxy: capture there, and analyse that capture. Common fixes: keep
+//! connections to the server open, so that not every response pays for slow start (nginx `keepalive
+//! 32;` in `upstream`, `proxy_http_version 1.1;`, `proxy_set_header Connection "";`; HAProxy
+//! `http-reuse always`; Envoy keeps a pool by itself: look at `max_requests_per_connection`), a
+//! larger initial window on the server (`ip route change … initcwnd`), and a cache or the proxy
+//! nearer to the server.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_starttransfer} %{time_total}\n' URL` gets shorter.
@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check
 /// A wait of so many round trips is not the path's.
 const LONG_WAIT: f64 = 10.0;
 
-/// What was waited for before the first byte, where that is no matter of this path.
+/// The wait before the first byte, if this path does not explain it.
 fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     (think > case.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)

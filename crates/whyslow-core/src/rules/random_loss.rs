@@ -2,25 +2,25 @@
 //!
 //! ## What it is
 //! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory
-//! corrupts packets, and whoever finds the wrong checksum drops them. It happens to any packet,
-//! however little is in flight. Loss-based congestion control takes each loss for a full queue and
-//! keeps its window at about MSS / √p, far below what the path carries.
+//! corrupts packets, and the next device that finds the wrong checksum drops them. Any packet may
+//! be hit, however little is in flight. Loss-based congestion control takes each loss for a full
+//! queue and keeps its window at about MSS / √p, far below the path's capacity.
 //!
 //! ## How it is recognised
 //! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on
-//! average), at round trips no longer than 1.3 times the least, at distances in bytes that vary as
-//! chance makes them vary (the quartiles are 0.6 of the median apart or more, where chance makes
-//! 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median)
-//! and from the larger ones no more often than chance would have it, and that fit no token bucket.
-//! Wrong checksums in a capture next to the receiver say it outright.
+//! average), at round trips no longer than 1.3 times the minimum; at distances in bytes that vary
+//! as random ones do (the quartiles are 0.6 of the median apart or more; random losses give 1.6, a
+//! sawtooth next to nothing); from flights of quite different sizes (0.3 of the median), from the
+//! larger ones no more often than chance predicts; and that fit no token bucket. Wrong checksums in
+//! a capture next to the receiver are direct evidence.
 //!
 //! ## What it is confused with
 //! - a short queue: the losses come at the same flight again and again, when the window has grown
 //!   back to it.
 //! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a
 //!   few segments can look like chance.
-//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are
-//!   random too).
+//! - `loss`: reported if the losses are too few or too clustered to classify (bursts of a radio
+//!   link are random too).
 //! - other traffic that fills a queue at moments of its own, if that queue is short.
 //!
 //! ## The fix
@@ -102,7 +102,7 @@ impl LossIndependence {
     }
 }
 
-/// Whether the losses are random, so that `loss` need not be said.
+/// Whether the losses are random, so that `loss` is not reported.
 fn is_random(case: &TransferCase<'_>) -> bool {
     loss_independence(case).is_some()
 }

@@ -1,8 +1,8 @@
 //! The receiver's buffer was full: it allows fewer bytes on their way than the path needs.
 //!
 //! ## What it is
-//! A receiver says with every ACK how many bytes more it will take. A sender that has that many on
-//! the way must stop and wait for an ACK, so the rate cannot exceed window / round trip, however
+//! A receiver reports with every ACK how many more bytes it accepts. A sender with that many bytes
+//! in flight must stop and wait for an ACK, so the rate cannot exceed window / round trip, however
 //! fast the path is.
 //!
 //! ## How it is recognised
@@ -18,20 +18,20 @@
 //!   window is below half of its size for a fifth of the time, or ACKs of whole flights are held
 //!   back.
 //! - `sender-cap`: flights stop growing below the window.
-//! - `bandwidth`: the window fills because a queue of the path does. Where round trips are twice
-//!   the path's own and 10 ms more by then, and one rate governs, the path held it; without one
-//!   rate the finding is a possible one, and says what does not fit.
+//! - `bandwidth`: the window fills because a queue on the path does. If round trips are then twice
+//!   the path's own and 10 ms more, and one rate governs, the link was the limit; without one rate
+//!   the finding is possible, and names the evidence against it.
 //! - autotuning: a window that grows each round and is full each time is the receiver's own slow
 //!   start.
 //!
 //! ## The fix
-//! On the receiver, let the buffer be twice the bandwidth-delay product: the second figure of
-//! `net.ipv4.tcp_rmem` is where each connection begins, the third what it may grow to, and while it
-//! grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns autotuning off):
-//! no sysctl reaches such a program, and a capture does not tell it from a host with small buffers.
-//! Where the window falls because a program reads slowly, or ACKs for a full window come late
-//! because it leaves them unread, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy:
-//! `tune.rcvbuf.client`; Envoy: `per_connection_buffer_limit_bytes`.
+//! On the receiver, set the buffer to twice the bandwidth-delay product: the second value of
+//! `net.ipv4.tcp_rmem` is the size of a new connection's buffer, the third its maximum, and while
+//! it grows the sender waits. Remove any SO_RCVBUF from the application (setting it turns
+//! autotuning off): no sysctl reaches such an application, and a capture does not distinguish it
+//! from a host with small buffers. If the window falls because an application reads slowly, or ACKs
+//! for a full window come late because it leaves them unread, no buffer helps. nginx: `listen …
+//! rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy: `per_connection_buffer_limit_bytes`.
 //!
 //! ## To see that it worked
 //! While the transfer runs, `ss -tin` on the sender shows little or no `rwnd_limited`.
@@ -76,8 +76,8 @@ fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
     (!trips.is_empty()).then(|| all.scale(1.0 / trips.len() as f64))
 }
 
-/// The typical round trip of the rounds that a full window held, and the path's own, where half of
-/// what was in flight stood in a queue.
+/// The typical round trip of the rounds that a full window limited, and the path's own, if half of
+/// the bytes in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     // What a receiver has not read stands in no queue of the path: its ACKs are late.
     if case.partition.shape.receiver_unread {
@@ -110,7 +110,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         _ if share >= 0.5 => 0.8,
         _ => 0.6,
     };
-    // By what was in flight, and not by the SYNs.
+    // The unit comes from the bytes in flight, not from the SYNs.
     let confidence = if case.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
     let statement = SendingStatement::ReceiveWindowFull { window, full_s: lost, whole_s: case.duration(), rtt_s: rtt };
     let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), statement);
@@ -132,7 +132,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// A larger buffer; but none where the program leaves what it has unread.
+/// A larger buffer; but none if the application leaves data unread.
 fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
     if let Some(before) = unread(case, window) {
         return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
@@ -148,10 +148,10 @@ fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
     need.map(|need| remedy(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })).unwrap_or_default()
 }
 
-/// The ACKs that let a full window go on are typically so much later than the path makes them,
-/// where that took a good part of the time and each was for all of several segments. Linux holds
-/// such an ACK back as long as it could offer no larger window with it (`__tcp_ack_snd_check`):
-/// until the program reads, or for its delayed ACK.
+/// Typical delay of the ACKs that release a full window, beyond the path's round trip, if these
+/// took a large part of the time and each covered several segments. Linux delays such an ACK while
+/// it could not offer a larger window with it (`__tcp_ack_snd_check`): until the application reads,
+/// or until its delayed ACK.
 fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     let several = 2 * case.context.mss;
     let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
@@ -163,8 +163,8 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     median(lates).filter(|late| *late > Nanos::ZERO && sum.0.saturating_mul(A_PART) >= all.0)
 }
 
-/// The largest window before those that held the transfer, if they are much smaller: a buffer does
-/// not shrink, what is free in it does.
+/// The largest window before those that limited the transfer, if they are much smaller: a buffer
+/// does not shrink, its free space does.
 fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
     let first = case.partition.rounds.iter().position(|limit| *limit == Limit::ReceiveWindow)?;
     let before = case.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;

@@ -39,7 +39,7 @@ pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
     let (transfer, rtt) = (case.transfer, case.context.rtt?);
     let far = rtt.scale(FAR).max(MIN_NOTICEABLE_DELAY);
     let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
-    // Each silence with what came after it begins a burst.
+    // Each silence with the data after it begins a burst.
     let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
     let mut starts: Vec<(Time, Frame)> = vec![(transfer.start, transfer.frames.0)];
     starts.extend(long.map(|gap| (gap.end, gap.frames.1)));

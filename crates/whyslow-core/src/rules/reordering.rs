@@ -37,15 +37,15 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
-    // There a hole that the sender filled for nothing closed by itself too.
+    // Seen late at the receiver's side, or reported by the receiver's SACKs at the sender's. There
+    // a hole that the sender filled needlessly closed by itself too.
     let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.spurious_fast);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
     // Few of many may have cost a halved window all the same: then a copy was sent for nothing.
     if late < 3 || (share < 0.002 && case.transfer.spurious_fast == 0) {
         return None;
     }
-    // It costs what it made the sender repair for nothing: all of it where nothing was lost.
+    // The cost is the needless retransmissions: all of them if nothing was lost.
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
@@ -56,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let needless = case.transfer.spurious_fast;
     let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
     let cost = repairing.scale(share_needless);
-    // Whoever has them counted wants to know what they cost, little as it may be.
+    // A count of reordered segments is of interest with its cost, even a small one.
     if !case.matters(cost, 0.02) {
         return None;
     }

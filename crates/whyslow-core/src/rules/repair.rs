@@ -1,4 +1,5 @@
-//! What losses cost a transfer, and what they leave its sender: figures that several rules need.
+//! The cost of losses to a transfer, and their effect on its sender: figures that several rules
+//! need.
 
 use super::black_hole::is_black_hole;
 use super::case::TransferCase;
@@ -93,8 +94,8 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::estimate::is_growing(&flights, case.context.mss)
 }
 
-/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing
-/// where SACK is on, or not known.
+/// Time that recoveries took beyond the round trip that each needs with SACK, if it matters; zero
+/// if SACK is on, or unknown.
 pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
     let handshake = &case.facts.handshake;
     let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
@@ -106,7 +107,7 @@ pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
     if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
 }
 
-/// Of the waits for the timer, those for a copy that answered duplicate ACKs.
+/// The part of the waits for the timer that was for a retransmission that answered duplicate ACKs.
 pub(super) fn wait_for_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     waits_for_lost_retransmits(case).map(|gap| gap.end - gap.start).sum()
 }
@@ -180,7 +181,7 @@ pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
     (is_due && !case.transfer.gaps.iter().any(may_be_probe)).then_some(length)
 }
 
-/// Time that the sender waited for a clock to tell it of a lost tail.
+/// Time that the sender waited for a timer to detect a lost tail.
 pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {
     tail_waits(case).map(|gap| gap.end - gap.start).sum()
 }
@@ -189,14 +190,14 @@ pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item =
     let kinds = &case.transfer.retransmitted;
     // Where none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;
-    // What was tried to the end and never acknowledged is no tail alone.
+    // Data that was retransmitted to the end and never acknowledged is not only a lost tail.
     let given_up = given_up(case.direction(), case.transfer).first().map_or(Time::MAX, |wait| wait.start);
     let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
     waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
 }
 
-/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent
-/// again and again was never acknowledged. None where something was.
+/// The last waits of a transfer, each ended by its timer, up to its last segment, whose
+/// retransmissions were never acknowledged. Empty if any of it was.
 fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
     let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
@@ -205,8 +206,8 @@ fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     if transfer.acknowledged || !to_the_end { &[] } else { waits }
 }
 
-/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits
-/// for the timer.
+/// The [`last_tries`], if there are enough of them to count as unanswered, and not as waits for the
+/// timer.
 pub(super) fn given_up<'a>(direction: &DirectionFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
     let waits = last_tries(transfer);
     let is_last = direction.last_payload.is_some_and(|(time, _)| time == transfer.last_send);

@@ -1,5 +1,5 @@
-//! Which request a transfer, or what comes behind a pause in it, belongs to: as far as its messages
-//! were read, in clear or decrypted.
+//! The request that a transfer, or the data after a pause in it, belongs to, if its messages were
+//! read, in clear or decrypted.
 
 use super::case::TransferCase;
 use crate::analysis::{ExchangeStatement, Statement};

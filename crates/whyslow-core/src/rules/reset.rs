@@ -1,10 +1,10 @@
 //! A connection was refused, or reset in the middle of an exchange.
 //!
 //! ## What it is
-//! A RST ends a connection at once, and throws away what either side had not read. A host sends it
-//! where nobody listens, a program where it closes with data unread or on purpose (SO_LINGER 0), a
-//! host that has forgotten the connection to whoever still uses it, and boxes on the way in the
-//! name of either end.
+//! A RST ends a connection at once, and discards the data that either side had not read. A host
+//! sends it if no application listens on the port; an application if it closes with data unread or
+//! on purpose (SO_LINGER 0); a host that has lost the connection's state, to the end that still
+//! uses it; and middleboxes in the name of either end.
 //!
 //! ## How it is recognised
 //! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is
@@ -14,17 +14,18 @@
 //! as lost is the exchange that has to be made again, where the server cut it short; where the
 //! client did, the silence after which it lost its patience.
 //!
-//! A RST after both FINs, or after everything was answered and acknowledged, is how many programs
-//! close (browsers, health checks, load balancers): it cost nothing, and nothing is said. So it is
-//! with the few bytes that a server says last (a TLS alert, `221 Bye`) to a client that has closed
-//! already.
+//! A RST after both FINs, or after everything was answered and acknowledged, is how many
+//! applications close (browsers, health checks, load balancers): it cost nothing, and is not
+//! reported. The same holds for the few bytes that a server sends last (a TLS alert, `221 Bye`) to
+//! a client that has closed already.
 //!
 //! ## What it is confused with
 //! - `no-answer`: nothing came back at all, or the client gave up after a long wait.
 //! - A box on the way may send the RST: its time to live is often another one than that of the
 //!   end's other packets. If that end sends data or its SYN-ACK behind the RST, it never sent it.
 //! - `capture-loss`: the rest of the answer was not captured.
-//! - `elided-text`: a FIN or an ACK of the last exchange is not in the text; then nothing is said.
+//! - `elided-text`: a FIN or an ACK of the last exchange is not in the text; then nothing is
+//!   reported.
 //!
 //! ## The fix
 //! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset
@@ -86,8 +87,8 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     found.map(|found| with_sender(found, facts, reset))
 }
 
-/// A text left out packets from the last exchange on: the ACK of what seems to have been on its way
-/// may be among them, or a FIN, behind which a RST merely answers what came too late.
+/// A text left out packets from the last exchange on: the ACK of data that seems to be in flight
+/// may be among them, or a FIN, after which a RST only responds to late data.
 fn is_end_elided(facts: &Facts) -> bool {
     let last = facts.directions.iter().filter_map(|direction| direction.transfers.last());
     let start = last.map(|transfer| transfer.start).min();
@@ -138,8 +139,8 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be repeated. Of what was sent unasked, what arrived may be
-    // of use.
+    // A request, or its response, has to be repeated. Unrequested data may be usable as far as it
+    // arrived.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
     let wasted = match cut.answered {
         Some(asked) => (at - asked.first).or_zero(),
@@ -252,15 +253,15 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Whether a server threw away what its program had yet to say: it reset the connection before an
-/// ACK of its last segment can have come, and that segment was full, as the last one of a message
-/// is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
+/// Whether a server discarded data that its application still had to send: it reset the connection
+/// before an ACK of its last segment can have come, and that segment was full, as the last one of a
+/// message is only by chance. All that was sent may still arrive and be acknowledged.
 fn is_amid(facts: &Facts, answer: &TransferFacts, at: Time) -> bool {
     let direction = &facts.directions[!facts.client];
     let is_full =
         direction.mss > 0 && direction.last_len >= direction.mss && direction.last_len.is_multiple_of(direction.mss);
     let in_flight = facts.min_rtt().is_some_and(|rtt| at - answer.last_send < rtt.scale(IN_FLIGHT));
-    // A socket that is closed already had said all that it was given.
+    // A closed socket had sent all of its data already.
     let aborts = facts.reset.is_some_and(|reset| !reset.is_bare);
     answer.rounds_total > 1 && is_full && in_flight && aborts
 }

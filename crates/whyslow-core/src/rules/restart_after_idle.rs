@@ -73,7 +73,7 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     {
         return Some((idle, largest, 0));
     }
-    // The pause may lie inside one transfer, when nobody asked for its second part.
+    // The pause may lie inside one transfer, if its second part was not requested.
     case.partition.shape.restarts.iter().find_map(|&round| {
         let largest = case.transfer.rounds[..round].iter().map(|round| round.in_flight).max()?;
         let start = case.transfer.rounds[round].start;

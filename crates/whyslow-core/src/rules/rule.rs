@@ -12,7 +12,8 @@ pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
 /// Evidence that some captures lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
-    /// The opening of the connection: window scale, segment size, who asks, the first round trips.
+    /// The opening of the connection: window scale, segment size, the client's side, the first
+    /// round trips.
     Opening,
     /// The options of all segments: SACK and timestamps show which copies were needed.
     Options,
@@ -20,7 +21,7 @@ pub(crate) enum Evidence {
     Protocol,
 }
 
-/// A rule: what it finds, and what it looks at.
+/// A rule: its findings, and the data that it reads.
 pub(super) struct Rule {
     pub cause: Cause,
     pub check: Check,
@@ -81,7 +82,7 @@ impl Rule {
         Self { certain_with, ..self }
     }
 
-    /// Its fix saves a connection so much.
+    /// Time that its fix saves a connection.
     pub const fn saves(self, saving: Saving) -> Self {
         Self { saving: Some(saving), ..self }
     }
@@ -95,7 +96,7 @@ pub(crate) enum Saving {
     Cost,
     /// The same, of a connection that carried anything.
     CostIfCarried,
-    /// The rule says what time is left.
+    /// The rule predicts the remaining time.
     Predicted,
 }
 

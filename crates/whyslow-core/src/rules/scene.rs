@@ -26,7 +26,7 @@ pub(super) fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-/// The instant so many milliseconds after that from which times are counted.
+/// The instant `milliseconds` after the origin of times.
 pub(super) fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
 }
@@ -147,7 +147,7 @@ impl Scene {
         self.judge(|case| verdict(case, &check_transfer(case)))
     }
 
-    /// What is said of it as a case.
+    /// Result of `by` for it as a case.
     pub fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
         let context = Context::new(&self.facts, Side::B);
         let partition = limit::partition(&self.transfer, &context);

@@ -1,10 +1,10 @@
 //! The sender never had more than a certain amount on its way, though the receiver allowed more.
 //!
 //! ## What it is
-//! A sending program hands data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds what is on the
-//! way until it is acknowledged. A full buffer stops the sender like a full window does, and the
-//! rate cannot exceed buffer / round trip. A proxy's own buffer, or a clamped congestion window,
-//! does the same.
+//! A sending application writes data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds the bytes
+//! in flight until they are acknowledged. A full buffer stops the sender like a full window does,
+//! and the rate cannot exceed buffer / round trip. A proxy's own buffer, or a clamped congestion
+//! window, has the same effect.
 //!
 //! ## How it is recognised
 //! Four rounds or more whose flights are within 3 segments of each other and do not rise, no loss,
@@ -12,12 +12,12 @@
 //! cap / RTT, agrees with the measured one.
 //!
 //! ## What it is confused with
-//! - messages: flights of less than 4,096 B are no buffer's.
+//! - messages: flights of less than 4,096 B are smaller than any buffer.
 //! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not
 //!   an ACK. With such messages encrypted inside large ones the two look the same.
 //! - `receive-window`: the flights reach the right edge.
-//! - `receive-window` again, where the handshake was not captured: that a window of an unknown unit
-//!   is full cannot be told. The finding is a possible one then.
+//! - `receive-window` again, if the handshake was not captured: whether a window of an unknown unit
+//!   is full is unknown. The finding is then a possible one.
 //! - a congestion window: behind a loss it stays where the loss left it for a while, below flights
 //!   that were larger before.
 //! - congestion avoidance: flights rise by a segment every one or two rounds.

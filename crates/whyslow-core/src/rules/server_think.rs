@@ -5,16 +5,16 @@
 //! server's own time: a query, a computation, or another server that it asks in turn.
 //!
 //! ## How it is recognised
-//! The first byte of the answer comes later than a round trip after the request, by more than a
-//! round trip and 50 ms. The request was acknowledged at once, so the network had delivered it.
-//! Where the server is asked by nobody in particular (a shell, a chat, a routing session, a
-//! connection that was open before the capture began and shows no protocol), what it says behind a
-//! prompt message of the client's, or seconds later, may be no answer, and is none here. Small
-//! messages of an unknown protocol that are more than a second apart, with no prompt answers beside
-//! them, are possibly a question and its answer, and no more; where the server speaks unasked
-//! elsewhere on the connection, or both are as small as signs of life, they are none. OpenFlow's
-//! switches connect to the controller that asks them: there the client is the one whose answers are
-//! late. Less than 200 ms between the messages of an SSH login are what keys take to make.
+//! The first byte of the response comes later than a round trip after the request, by more than a
+//! round trip and 50 ms. The request was acknowledged at once, so the network had delivered it. On
+//! connections without clear requests (a shell, a chat, a routing session, a connection that was
+//! open before the capture began and shows no protocol), the server's data after a prompt message
+//! of the client, or seconds later, may not be a response, and does not count. Small messages of an
+//! unknown protocol that are more than a second apart, without prompt responses elsewhere, are
+//! possibly a request and its response, and no more. If the server sends unrequested data elsewhere
+//! on the connection, or both are as small as keep-alives, they are not. OpenFlow's switches
+//! connect to the controller that queries them: there the client is the side whose responses are
+//! late. Less than 200 ms between the messages of an SSH login is the time for computing keys.
 //!
 //! ## What it is confused with
 //! - a long poll, or a time limit of what the server asks: the wait is as long as such timers are
@@ -22,12 +22,12 @@
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
 //!   from afar. From one side the two look the same.
 //! - `loss`: the request or the first answer was lost and retransmitted.
-//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the
-//!   receiver only IP numbers tell.
+//! - `mtu-black-hole`: the response's first segments were too large for the path; next to the
+//!   receiver only IP numbers show it.
 //!
 //! ## The fix
-//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more:
-//! nginx `$upstream_response_time` beside `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy
+//! Profile the server for this request; if it is a proxy, capture behind it. Its log has details:
+//! nginx `$upstream_response_time` next to `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy
 //! `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
 //!
 //! ## To see that it worked
@@ -118,7 +118,7 @@ mod tests {
     use crate::types::Side;
     use crate::units::{Nanos, Time};
 
-    /// An exchange: whether the client asked, what it took before, and what the server took,
+    /// An exchange: whether the client sent the request, the time before it, and the server's time,
     /// milliseconds.
     type Turn = (bool, i64, i64);
 
@@ -200,17 +200,18 @@ mod tests {
             scene.facts.client = Side::B;
         };
         let turns = [(true, 0, 900), (true, 1, 300), (true, 1, 1_200)];
-        // Greetings answer nothing, and what the switch says later than a second is as likely news.
+        // Greetings are not responses, and the switch's messages later than a second are as likely
+        // unrequested.
         assert_eq!(servers(asked_by_the_server, &turns), [None, Some(ms(300)), None]);
     }
 
     #[test]
     fn reactions_of_a_connection_that_was_open_before_may_be_answers_themselves() {
         assert_eq!(servers(without_handshake, &PROMPT_QUESTIONS), [None; 3]);
-        // What a person asks is a question, and what comes within a second its answer.
+        // A person's input is a request, and data within a second its response.
         let turns = [(true, 900, 300), (true, 900, 2_500)];
         assert_eq!(servers(without_handshake, &turns), [Some(ms(300)), None]);
-        // Who has been prompt again and again answers.
+        // A side that has responded promptly many times is the one that responds.
         let mut habit = vec![(true, 0, 5); 8];
         habit.push((true, 0, 2_500));
         assert_eq!(servers(without_handshake, &habit).last(), Some(&Some(ms(2_500))));

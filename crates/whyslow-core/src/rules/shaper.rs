@@ -2,9 +2,9 @@
 //!
 //! ## What it is
 //! A token bucket with a queue behind it: while there are tokens, everything passes at the speed of
-//! the link; after that the rate of the plan is in force, and what is more waits. Providers sell
-//! rates that way (a "boost"), clouds give instances credits, and `tc tbf` is one. TCP fills the
-//! rate, so a longer transfer sees the lower rate for most of its time.
+//! the link; after that the rate of the plan applies, and the excess waits. Providers sell rates
+//! that way (a "boost"), clouds give instances credits, and `tc tbf` is one. TCP fills the rate, so
+//! a longer transfer sees the lower rate for most of its time.
 //!
 //! ## How it is recognised
 //! The curve of delivered bytes has one bend: before it the rate was at least 1.5 times as high,
@@ -14,8 +14,8 @@
 //! timestamps no queue can be seen; there the confidence is lower.
 //!
 //! ## What it is confused with
-//! - `policer`: the rate drops in the same way, and what is above it is lost, with no rise of the
-//!   round trip.
+//! - `policer`: the rate drops in the same way, and the excess is lost, without a longer round
+//!   trip.
 //! - `bandwidth`: the rate is the same from the beginning.
 //! - `pacing`: the sender itself slows down (`limit_rate_after`), and no queue grows.
 //! - other traffic that began on the path at that moment; a radio link that changed its rate.

@@ -52,8 +52,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &case.transfer.rounds;
-    // What a program says before the bulk (the settings of HTTP/2, the line of a status) is no
-    // flight that opens a window.
+    // Messages before the bulk (the settings of HTTP/2, a status line) are not flights that open a
+    // window.
     let opens = case.partition.rounds.iter().position(|limit| *limit == Limit::SlowStart).unwrap_or(0);
     let first = rounds.get(opens)?;
     let mss = case.context.mss;

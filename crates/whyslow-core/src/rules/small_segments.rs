@@ -9,18 +9,18 @@
 //!
 //! ## How it is recognised
 //! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of
-//! more than one MSS (or as much as the window lets out). The cost is what full segments would have
-//! saved of the time that was spent under a limit that counts segments or bytes on the wire: in
-//! slow start a round trip for each doubling that the mean falls short of the MSS; in congestion
-//! avoidance the share of each segment that was empty; at a full path the headers. Under a window
-//! of the receiver of less than two segments they cost nothing: as many bytes pass in a round trip,
-//! whatever they go in, and the time is that of `receive-window`, beside which it is told.
+//! more than one MSS (or as much as the window permits). The cost is the saving of full segments in
+//! the time that was limited by segments or by bytes on the wire: in slow start a round trip for
+//! each doubling that the mean falls short of the MSS; in congestion avoidance the empty share of
+//! each segment; at a full link the headers. Under a receive window of less than two segments they
+//! cost nothing: as many bytes pass in a round trip, in segments of any size, and the time belongs
+//! to `receive-window`, which is reported with it.
 //!
 //! ## What it is confused with
 //! - the messages of a program that has no more to send: time under `application` or `turn-taking`
 //!   is not counted.
-//! - a sender that bounds its segments to half of a small window (RFC 9293 section 3.8.6.2.1): that
-//!   is the receiver's doing, and said so.
+//! - a sender that bounds its segments to half of a small window (RFC 9293 section 3.8.6.2.1): the
+//!   receiver causes that, and the finding names it.
 //!
 //! ## The fix
 //! In the program: one write of all that is there (writev, a buffered writer, TCP_CORK, MSG_MORE),
@@ -68,7 +68,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if case.partition.shape.written.is_some() {
         return None;
     }
-    // Messages that go out one by one, as they come up, are no bulk: nothing waits behind them.
+    // Messages that are sent one by one as they arise are not a bulk transfer: nothing waits behind
+    // them.
     if transfer.bytes() < MIN_BULK * case.context.mss {
         return None;
     }
@@ -83,7 +84,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let empty = 1.0 - mean / mss;
     let doublings = libm::log2(mss / mean);
     let opening = case.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(case.time(Limit::SlowStart));
-    // A window that lets nothing else pass is the cause itself: its time is told there.
+    // A window that lets nothing else pass is the cause itself: its time is reported there.
     let by_window = silly && case.matters(case.time(Limit::ReceiveWindow), 0.2);
     let on_the_wire = 1.0 - ((mss + HEADERS) / mss) / ((mean + HEADERS) / mean);
     let lost = opening

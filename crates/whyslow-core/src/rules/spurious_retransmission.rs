@@ -6,7 +6,7 @@
 //! of an old kernel behind a proxy.
 //!
 //! ## How it is recognised
-//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy
+//! The receiver reports it by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy
 //! (Eifel, RFC 3522).
 //!
 //! ## What it is confused with
@@ -47,8 +47,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let share = needless as f64 / all as f64;
-    // The wait for the first of them and what came of it: before that one nothing was needless, and
-    // no window was cut for it.
+    // The wait for the first of them and its effects: before it no retransmission was needless, and
+    // no window was reduced for one.
     let first = case.direction().retransmissions.iter().find(|copy| {
         copy.kind == RetransmissionKind::Spurious && copy.time >= case.transfer.start && copy.time <= case.transfer.end
     });

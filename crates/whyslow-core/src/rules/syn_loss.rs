@@ -2,10 +2,10 @@
 //!
 //! ## What it is
 //! A SYN or SYN-ACK that is lost is retransmitted after a second, then two, then four (RFC 6298
-//! with an initial timer of 1 s): the opening takes seconds before a byte is sent. What follows is
-//! slow too: whoever had to send its SYN or SYN-ACK twice begins with a congestion window of one
-//! segment instead of ten (RFC 5681 section 3.1, RFC 6298 section 5.7). Linux does so from the
-//! second retransmission on.
+//! with an initial timer of 1 s): the opening takes seconds before a byte is sent. The transfer
+//! after it is slow too: an end that had to send its SYN or SYN-ACK twice begins with a congestion
+//! window of one segment instead of ten (RFC 5681 section 3.1, RFC 6298 section 5.7). Linux does so
+//! from the second retransmission on.
 //!
 //! ## How it is recognised
 //! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured
@@ -14,7 +14,7 @@
 //! ## What it is confused with
 //! - `no-answer`: nothing ever comes back, or no answer to a SYN is ever acknowledged.
 //! - A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A
-//!   capture at the server tells.
+//!   capture at the server shows which.
 //!
 //! ## The fix
 //! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`,
@@ -44,7 +44,8 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
-    // SYNs that nobody ever answered are no loss alone, nor are answers that never reach who asks.
+    // SYNs that were never answered are not only lost, nor are SYN-ACKs that never reach the
+    // client.
     if a + b == 0 || matches!(facts.state, State::Unanswered | State::Refused) || is_half_open(facts) {
         return None;
     }
@@ -59,8 +60,8 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;
     let done = handshake.ack.map_or(facts.last, |(time, _)| time);
-    // Of the SYN-ACK alone, the way there and back went before it. What came again behind the last
-    // ACK kept nobody waiting.
+    // For the SYN-ACK alone, the way there and back came before it. Retransmissions after the last
+    // ACK delayed neither end.
     let only_answers = handshake.retries[facts.client] == 0;
     let waited_from = handshake.syn_ack.filter(|_| only_answers).map_or(syn, |(time, _)| time);
     let lost = (handshake.last_retry? - waited_from).or_zero();

@@ -1,4 +1,5 @@
-//! The last packets of a burst were lost, and nothing behind them told the receiver.
+//! The last packets of a burst were lost, and no later packet showed the receiver that they were
+//! missing.
 //!
 //! ## What it is
 //! A receiver reports a hole when later segments arrive. Behind the last segment of a burst nothing
@@ -85,8 +86,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// A probe for a lone segment waits for the time that its ACK may be held back as well (RFC 8985
-/// section 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
+/// A probe for a lone segment also waits for the time that its ACK may be delayed (RFC 8985 section
+/// 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
 fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
     let probes = case.direction().retransmitted.tail_probe > 0;
     let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);

@@ -1,11 +1,11 @@
 //! A text capture that does not print what a verdict needs.
 //!
 //! ## What it is
-//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header:
-//! its number, by which a silence of the program is told from a loss before the capture point, and
-//! a packet that was sent twice from one that the network doubled; its time to live, by which a
-//! proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records,
-//! names, HTTP heads but for their first lines.
+//! tcpdump prints the fields that its options select. Without `-v` it leaves out the IP header: its
+//! identification number, which distinguishes a silence of the application from a loss before the
+//! capture point, and a packet that was sent twice from one that the network duplicated; its time
+//! to live, which reveals a proxy; its ECN bits. Without `-x` it leaves out the payload: TLS
+//! handshakes and records, names, HTTP headers except for their first lines.
 //!
 //! ## How it is recognised
 //! A text without IP headers, and away from the sender silences that nothing in it ended, needless

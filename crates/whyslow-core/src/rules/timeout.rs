@@ -1,10 +1,10 @@
 //! Something was lost, and the sender noticed only when its timer ran out.
 //!
 //! ## What it is
-//! When nothing tells a sender that a segment was lost (the last ones of a burst, a whole flight,
-//! or the retransmission itself), it waits for its timer: 200 ms on Linux and more, doubled each
-//! time (RFC 6298), and then starts over with a window of one segment. On a short path such a wait
-//! is hundreds of round trips.
+//! If no ACK shows a sender that a segment was lost (the last ones of a burst, a whole flight, or
+//! the retransmission itself), it waits for its timer: 200 ms on Linux and more, doubled each time
+//! (RFC 6298), and then starts over with a window of one segment. On a short path such a wait is
+//! hundreds of round trips.
 //!
 //! ## How it is recognised
 //! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole
@@ -14,19 +14,19 @@
 //! packet of a connection) are missing; or a window of one segment follows, which only the timer
 //! leaves.
 //!
-//! The same is told by numbers that are missing in the silence before an answer's first byte.
+//! Missing IP numbers in the silence before a response's first byte show the same.
 //!
 //! ## What it is confused with
 //! - `application`: nothing was outstanding, and new bytes end the silence.
 //! - `zero-window`: the window was closed.
 //!
 //! ## The fix
-//! Mend the loss: that is what the promised time stands for. A sender with the defaults of today's
-//! Linux (SACK, `tcp_recovery=1`, `tcp_early_retrans=3`) has waited because its probe was lost too,
-//! and setting them again changes nothing; they are advised where the capture shows that SACK was
-//! not agreed on, or that no probe came though one was due. What helps meanwhile: more segments in
-//! flight so that duplicate ACKs come, and inside a data centre a lower floor:
-//! `ip route change … rto_min 20ms`.
+//! Fix the loss: the promised time is for that. A sender with the defaults of today's Linux (SACK,
+//! `tcp_recovery=1`, `tcp_early_retrans=3`) has waited because its probe was lost too, and setting
+//! them again changes nothing; they are advised if the capture shows that SACK was not negotiated,
+//! or that no probe came though one was due. These help in addition: more segments in flight so
+//! that duplicate ACKs come, and inside a data centre a lower minimum: `ip route change … rto_min
+//! 20ms`.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPTimeouts` on the sender no longer rises while the transfer runs.
@@ -50,8 +50,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if repair::lost_nothing(case) {
         return None;
     }
-    // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass
-    // large segments have findings of their own.
+    // A lost tail, a lost retransmission, unanswered retries and a path that does not pass large
+    // segments have findings of their own.
     let copies = repair::cost_of_lost_retransmits(case) > Nanos::ZERO;
     let of_copies = if copies { repair::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
     let given_up = repair::given_up(case.direction(), case.transfer);

@@ -8,16 +8,16 @@
 //! program can read. A browser finds out a round trip later what else it needs.
 //!
 //! ## How it is recognised
-//! The header of the answer's first record says how long it is; the record's last byte left the
-//! sender in a later round than its first. The cost is the time between those two rounds. It is the
-//! delay of the first byte: the bulk behind it comes no later for it.
+//! The header of the response's first record contains the record's length; the record's last byte
+//! left the sender in a later round than its first. The cost is the time between those two rounds.
+//! It is the delay of the first byte: the bulk behind it does not come later.
 //!
 //! ## What it is confused with
 //! - `server-think`: the first byte itself is late.
 //! - `slow-start`: it makes the rounds, and the record makes the receiver wait for them. Both are
 //!   named then.
-//! - an answer that is no longer than its one record: nothing could have been done with a part of
-//!   it, and nothing is said.
+//! - a response that is no longer than its one record: the client could not have used a part of it,
+//!   and nothing is reported.
 //!
 //! ## The fix
 //! Smaller records at the start of an answer: nginx `ssl_buffer_size 4k;`, HAProxy
@@ -53,7 +53,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
     let first = case.facts.content[case.sender].first_record(transfer.seq.0);
     let (start, end, _) = first.filter(|(_, _, kind)| *kind == APPLICATION_DATA)?;
-    // Without the bytes between, the rounds do not say when the record was whole.
+    // Without the bytes between, the rounds do not show when the record was complete.
     if transfer.seq.1 <= end || transfer.unseen > 0 {
         return None;
     }

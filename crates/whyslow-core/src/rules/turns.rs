@@ -35,7 +35,7 @@ pub(super) struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Of this connection; none where they are too few, or cost too little.
+    /// Turns of this connection; `None` if they are too few, or cost too little.
     pub fn of(case: &ConnectionCase<'a>) -> Option<Self> {
         let facts = case.facts;
         let rtt = facts.min_rtt()?;
@@ -56,7 +56,7 @@ impl<'a> Turns<'a> {
         self.turns.len() as u64
     }
 
-    /// Of the connection's time, 0–1.
+    /// Share of the connection's time, 0–1.
     pub fn share(&self) -> f64 {
         self.lost.0 as f64 / self.whole.0.max(1) as f64
     }
@@ -125,10 +125,10 @@ fn are_pieces(sizes: impl Iterator<Item = (u64, u64)>, piece: u64, mss: u64) -> 
     piece > INITIAL_WINDOW * mss && pieces * 10 >= all * 8
 }
 
-/// What the turns would take if all were asked for at once: the `rounds` that their bytes need, and
-/// what both programs do for them. What a turn takes beyond its round trip is such work where
-/// somebody would notice it. Else most of it is wake-ups and the path's jitter, of which a batch
-/// has few, and the quickest turn shows the work.
+/// Time of the turns if all were requested at once: the `rounds` that their bytes need, and the
+/// processing time of both applications. A turn's time beyond its round trip is such processing if
+/// a person would notice it. Else most of it is wake-ups and the path's jitter, of which a batch
+/// has few, and the quickest turn shows the processing.
 fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
     let quickest = beyond().min().unwrap_or_default();

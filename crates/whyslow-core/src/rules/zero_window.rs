@@ -12,8 +12,8 @@
 //!
 //! ## What it is confused with
 //! - `receive-window`: small but never closed; the buffer is small and the reader is quick.
-//! - `host-cpu`: the receiving host as a whole is too slow. One capture cannot tell this from a
-//!   slow program.
+//! - `host-cpu`: the receiving host as a whole is too slow. One capture cannot distinguish this
+//!   from a slow application.
 //! - Deliberate back-pressure: a player that has buffered enough, a download that is limited on
 //!   purpose.
 //!

@@ -1,9 +1,9 @@
 //! Divides a transfer's time among the findings that claim it.
 //!
-//! A rule counts its cost by itself and knows no other rule, so several may count the same seconds:
-//! a policer and the timer that its drops set off, a proxy and the server behind it. Here each
-//! moment goes to one of them, in the order of [`precedence`](super::precedence), and a finding
-//! costs what it got: its `spans` add up to its `cost_s`.
+//! A rule counts its cost by itself and does not use other rules' results, so several may count the
+//! same seconds: a policer and the timer that its drops start, a proxy and the server behind it.
+//! Here each moment goes to one of them, in the order of [`precedence`](super::precedence), and a
+//! finding costs the time that it received: its `spans` add up to its `cost_s`.
 //!
 //! A rule may point at the moments that it means (its finding has spans already). Of other time a
 //! finding that costs less than a span takes the span's end: a wait is at the end of its round.
@@ -40,8 +40,8 @@ pub(crate) fn end_to_end(phases: impl DoubleEndedIterator<Item = (Limit, Nanos)>
     laid
 }
 
-/// Gives each finding the moments that it claims, and none that another has: its cost is what it
-/// got. `time`: the transfer's, in its order.
+/// Gives each finding the moments that it claims and no other finding has; they are its cost.
+/// `time`: the transfer's stretches, in its order.
 pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item = Stretch>) {
     let mut claims: Vec<Claim> = findings.iter().enumerate().filter_map(|(at, found)| Claim::of(at, found)).collect();
     if claims.is_empty() {
@@ -58,7 +58,7 @@ pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item =
     let first_readings = claims.partition_point(|claim| claim.rank != Rank::SecondReading);
     let (first, second) = claims.split_at_mut(first_readings);
     first.iter_mut().for_each(|claim| claim.take(&mut parts, &pointed_at, Nanos::MAX, Claim::names));
-    // A cost that was not counted by limits has what is left of the transfer.
+    // A cost that was not counted by limits gets the rest of the transfer.
     first.iter_mut().for_each(|claim| claim.take(&mut parts, &pointed_at, claim.beyond, |_, part| !part.is_before));
     second.iter_mut().for_each(|claim| claim.take(&mut parts, &pointed_at, Nanos::MAX, Claim::names));
     for claim in claims {
@@ -125,7 +125,7 @@ impl Claim {
         self.limits.is_none_or(|limits| limits.contains(&part.limit))
     }
 
-    /// Takes what is due, up to `most`, from these parts.
+    /// Takes the claimed time, up to `most`, from these parts.
     fn take(
         &mut self,
         parts: &mut [Part],

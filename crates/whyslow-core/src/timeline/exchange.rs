@@ -1,8 +1,8 @@
 //! An exchange, cut into spans of one wait each.
 //!
-//! As the client lives it: the request goes out, then come the round trip and the server's time,
-//! then the answer. Captured elsewhere, the spans of the messages are those of the capture, and the
-//! path between them fills what is left, so that the spans add up to the exchange.
+//! From the client's point of view: the request goes out, then come the round trip and the server's
+//! time, then the response. If captured elsewhere, the spans of the messages are those of the
+//! capture, and the path between them fills the rest, so that the spans add up to the exchange.
 
 use super::waiting::{grade, party};
 use crate::analysis::{MAX_WAIT_SPANS, WaitSpan};
@@ -63,8 +63,8 @@ impl ExchangeCut {
         self.sent.iter().chain(&self.got).filter(|span| span.limit != Limit::Idle).map(Span::length).sum()
     }
 
-    /// Who was waited for; and how many spans there were, if the shortest were added to their
-    /// neighbours. Times are counted from `first`.
+    /// Spans by the party that was waited for; and their number before the shortest were added to
+    /// their neighbours, if any were. Times count from `first`.
     pub(crate) fn spans(&self, requester: End, first: Time) -> (Vec<WaitSpan>, Option<u64>) {
         let of = |spans: &[Span], sender: End| {
             // Each message by itself, so that a run is one sender's.

@@ -1,10 +1,10 @@
 //! `timeline`: whose each moment was.
 //!
 //! `limit` cuts a transfer's time into spans of one [`Limit`](crate::types::Limit) each. Here every
-//! span gets an owner, once: an exchange's spans say who was waited for (`waiting`, `exchange`),
-//! and a finding's spans are the moments that its cause cost (`attribution`). A cause's cost is the
-//! sum of its spans, no moment belongs to two causes, and the order in which causes get their time
-//! is one table (`precedence`).
+//! span gets one owner: an exchange's spans name the party that was waited for (`waiting`,
+//! `exchange`), and a finding's spans are the moments that its cause cost (`attribution`). A
+//! cause's cost is the sum of its spans, no moment belongs to two causes, and the order in which
+//! causes get their time is one table (`precedence`).
 
 mod attribution;
 mod exchange;

@@ -104,7 +104,7 @@ pub(crate) enum Explainer {
     OthersWork,
 }
 
-/// Whether findings of `cause` are explained by it, and so are no cause of their own (or, of
+/// Whether findings of `cause` are explained by it, and so are not a cause of their own (or, for
 /// [`OthersShare`](Explainer::OthersShare), promise nothing).
 pub(crate) const fn is_explained_by(explainer: Explainer, cause: Cause) -> bool {
     match explainer {

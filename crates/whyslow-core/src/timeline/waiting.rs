@@ -1,9 +1,9 @@
-//! Who is waited for while a limit holds, and what shows it.
+//! The party that is waited for while a limit holds, and the evidence for it.
 
 use crate::analysis::{Grade, Party};
 use crate::types::{End, Limit};
 
-/// Who was waited for under `limit`, in a message that `sender` sends.
+/// The party that was waited for under `limit`, in a message that `sender` sends.
 pub(super) fn party(limit: Limit, sender: End) -> Party {
     let of = |end: End| if end == End::Client { Party::Client } else { Party::Server };
     match limit {

@@ -1,11 +1,11 @@
 //! Transfers that share one bottleneck: whatever each of them does, their rates add up to one.
 //!
 //! ## The mechanism
-//! A full link delivers its rate, and no transfer's: what one of those that share it loses, or does
-//! not ask for, the others have at once. So the sum over all of them is steady while each of them
-//! goes up and down, and it is the same whether one or four run. Each alone shows losses, long
-//! round trips, a window that does not grow; mending these for one takes from the others, and saves
-//! no time in all.
+//! A full link delivers its own rate, not a transfer's: the others get at once the share that one
+//! of them loses or does not use. So the sum over all of them is steady while each of them goes up
+//! and down, and it is the same whether one or four run. Each alone shows losses, long round trips,
+//! a window that does not grow; fixing these for one takes from the others, and saves no time in
+//! all.
 //!
 //! ## How it is told from chance
 //! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must
@@ -72,7 +72,7 @@ const BINS: f64 = 32.0;
 pub(super) struct Bottleneck<'a> {
     /// Payload bits per second of all together: lower tenth, median, upper tenth over the bins.
     pub rate: [f64; 3],
-    /// When two or more of them ran, told from the capture's first packet; in order, apart.
+    /// Times at which two or more of them ran, from the capture's first packet; in order, disjoint.
     pub spans: Vec<(Nanos, Nanos)>,
     /// Those that had a part worth a name, the largest first.
     pub parts: Vec<BottleneckShare<'a>>,
@@ -115,13 +115,13 @@ impl Bottleneck<'_> {
         self.spans.iter().map(|&(from, to)| to - from).sum()
     }
 
-    /// Whether what was found at another time is this one again.
+    /// Whether a bottleneck found at another time is this one again.
     fn is_same(&self, other: &Self) -> bool {
         let [one, two] = [self.rate[1], other.rate[1]];
         self.policed == other.policed && one.max(two) <= ABOVE * one.min(two)
     }
 
-    /// Takes up what was found of it at a later time.
+    /// Adds the findings about it at a later time.
     fn join(&mut self, later: Self) {
         let [one, two] = [self.time(), later.time()].map(Nanos::as_secs_f64);
         let mean = (self.rate[1] * one + later.rate[1] * two) / (one + two).max(1e-9);
@@ -253,7 +253,7 @@ fn share_of<'a>(flow: &'a Flow, spans: &[(Nanos, Nanos)], keeps: bool, rate: f64
     let own = spans.iter().map(|&(from, to)| (from.max(start), to.min(end))).filter(|(from, to)| to > from);
     let (time, bits) =
         own.fold((Nanos::ZERO, 0.0), |(time, bits), (from, to)| (time + (to - from), bits + flow.bits(from, to)));
-    // From the bottleneck's first full moment on, without what was shared.
+    // From the bottleneck's first full moment on, without the shared time.
     let from = spans.first().map_or(start, |span| span.0.max(start));
     let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
     let full = rate / BELOW..=rate * ABOVE;
@@ -401,9 +401,9 @@ fn tenths(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     Some([at(0.1)?, at(0.5)?, at(0.9)?])
 }
 
-/// What one gets less the others get more: of the variance that independent rates would add up to,
-/// the part that the sum of those that ran together most of the time has. None where there are too
-/// few bins, or where the rates hardly vary.
+/// Whether one transfer gains the rate that another loses: the variance of the sum of those that
+/// ran together most of the time, as a part of the variance that independent rates would add up to.
+/// `None` if there are too few bins, or if the rates hardly vary.
 fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     let mut sets: Vec<&[usize]> = shared.iter().map(|bin| bin.active.as_slice()).collect();
     sets.sort_unstable();
@@ -422,8 +422,9 @@ fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     (vary > 1).then(|| sum / own.into_iter().map(spread).sum::<f64>())
 }
 
-/// Whether those that run on had less while others ran beside them, by what these had; none where
-/// nobody with a rate worth a name came or went for long, or where those that stay may yet do so.
+/// Whether the remaining transfers had less while others ran with them, by the rate of those
+/// others. `None` if no transfer of a noticeable rate came or went for long, or if the remaining
+/// ones may still adapt.
 fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
     let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= MIN_LONE).collect();
     let votes = sets.windows(2).filter_map(|pair| {
@@ -443,7 +444,7 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
                 got += beside;
             }
         }
-        // Less than the sum goes up and down by itself tells nothing.
+        // Less than the sum's own variation is not evidence.
         let [low, _, high] = tenths(more.iter().map(Bin::sum))?;
         let gives_way = (got >= (VARIES * all).max(high - low)).then_some((gave - got).abs() <= NEAR * got)?;
         let since = two.last().zip(two.first()).map_or(Nanos::ZERO, |(last, first)| last.to - first.from);
@@ -452,8 +453,8 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
     votes.reduce(|one, other| one || other)
 }
 
-/// The rate of a connection alone, when it had the time to take up what the others left, its rate
-/// beside others, and that of all together then: medians, where there are enough bins of both.
+/// The rate of a connection alone, after it had the time to take up the others' share, its rate
+/// with others, and that of all together then: medians, if there are enough bins of both.
 fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64; 3]> {
     let median = |rates: &mut dyn Iterator<Item = f64>| tenths(rates).map(|[_, middle, _]| middle);
     let mut left: Option<Nanos> = None;

@@ -41,7 +41,7 @@ pub(crate) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Findin
         paths.entry((client, &server.address)).or_default().push(connection);
     }
     let mut found: Vec<Finding> = servers.values().filter_map(|group| check_group(group, known, true)).collect();
-    // A path is worth saying where no server on it was.
+    // A path is reported only if none of its servers was.
     let said: BTreeSet<u64> = found.iter().flat_map(ids).collect();
     let untold = paths.values().filter(|group| !group.iter().any(|connection| said.contains(&connection.id)));
     found.extend(untold.filter_map(|group| check_group(group, known, false)));
@@ -95,8 +95,7 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     Some(shared_finding(cause, &lost, &costs, group, of_server))
 }
 
-/// All findings of a connection, each with when the time passed that it tells of: a transfer's
-/// begins with the waits before it.
+/// All findings of a connection, each with its time: a transfer's begins with the waits before it.
 fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, Nanos))> {
     let of_transfers = connection.transfers.iter().flat_map(|transfer| {
         let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();

@@ -28,8 +28,8 @@ const FLAT: f64 = 0.1;
 /// A large transfer.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Flow {
-    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer)
-    /// says.
+    /// The connection's id, and the start of its transfer, as in
+    /// [`Transfer`](crate::analysis::Transfer).
     pub connection: u64,
     pub start: Nanos,
     pub from: End,
@@ -52,20 +52,20 @@ pub(crate) struct Flow {
     /// Segments that were retransmitted because they were lost.
     pub lost: u64,
     pub frames: (Frame, Frame),
-    /// What is known to have arrived, told from the capture's first packet: when, and how many
-    /// bytes since the first point.
+    /// Delivered bytes over time: time from the capture's first packet, and bytes since the first
+    /// point.
     pub curve: Vec<(Nanos, u64)>,
 }
 
 impl Flow {
-    /// Whether a transfer tells enough to be compared.
+    /// Whether a transfer has enough data to be compared.
     fn is_large(case: &TransferCase<'_>) -> bool {
         let facts = case.facts;
         let is_told = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
         case.transfer.delivered.len() >= MIN_POINTS && is_told && case.context.rtt.is_some()
     }
 
-    /// Of the connection `id`. Times are told from `first`.
+    /// Flow of the connection `id`. Times count from `first`.
     fn of(case: &TransferCase<'_>, id: u64, first: Time) -> Option<Self> {
         let (facts, transfer) = (case.facts, case.transfer);
         let curve = &transfer.delivered;
@@ -144,7 +144,7 @@ pub struct LargestFlows {
 }
 
 impl LargestFlows {
-    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from
+    /// Adds a transfer of the connection `id`, if it is one of the largest. Times count from
     /// `first`.
     pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Time) {
         if !Flow::is_large(case) {

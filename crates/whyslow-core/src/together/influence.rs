@@ -25,7 +25,7 @@ pub(crate) enum Influence {
 pub(crate) struct SharedLink {
     /// The transfer's part of it.
     pub finding: Finding,
-    /// Of the transfer's time, the share in which the link did not hold it.
+    /// Share of the transfer's time in which the link was not its limit.
     pub left: f64,
     /// When the time under other limits is the link's; none of a link whose excess is dropped.
     pub full: Vec<(Nanos, Nanos)>,

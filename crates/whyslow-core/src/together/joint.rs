@@ -124,7 +124,8 @@ fn ids_of(shared: &Bottleneck<'_>) -> Vec<u64> {
     ids
 }
 
-/// What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's header.
+/// Bytes on the link in relation to the payload: IP and TCP headers with timestamps, Ethernet's
+/// header.
 fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
     let mss = shared.parts.iter().map(|part| part.flow.mss).max().unwrap_or(1).max(1) as f64;
     shared.rate[1] * (mss + 66.0) / mss

@@ -2,8 +2,8 @@
 //! a late ACK, a late answer or a slow handshake is the queue's then. The finding about the queue
 //! is that of the transfer that makes it (`bufferbloat`).
 //!
-//! Whichever way the large transfer goes: what goes the same way stands in the queue itself, and
-//! what goes the other way has its ACK stand in it.
+//! In either direction of the large transfer: data in the same direction stands in the queue
+//! itself, and data in the other direction has its ACK stand in it.
 
 use super::flows::{Flow, LargestFlows};
 use super::influence::{Influence, Together};

@@ -1,4 +1,4 @@
-//! Made-up flows and connections for the tests of what they have to do with each other.
+//! Synthetic flows and connections for the tests of their effects on each other.
 
 use super::flows::Flow;
 use crate::analysis::{
@@ -86,8 +86,8 @@ pub(crate) fn found(cause: Cause, cost: i64) -> Finding {
     finding(cause, ms(cost), 0.8, LossStatement::TimerWaits { times: 1, cost_s: ms(cost), whole_s: ms(cost) })
 }
 
-/// A download that began at `start` (ms) and was under these limits for so long, with a finding of
-/// a cause.
+/// A download that began at `start` (ms) under these limits, each for its milliseconds, with a
+/// finding of a cause.
 pub(crate) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
     let mut at = ms(start);
     let mut timeline = Vec::new();

@@ -1,10 +1,10 @@
 //! Connections that wait while another one of the same two hosts works for them: FTP's control
-//! connection between "150" and "226", that of a speed test, a program that asks on one connection
-//! for what comes on another. Their waits cost nobody anything beside what the other one costs.
+//! connection between "150" and "226", that of a speed test, an application that requests on one
+//! connection the data that arrives on another. Their waits cost nothing in addition to the cost of
+//! the other one.
 //!
-//! The other ones' work must begin within the wait, as what is asked for begins after that, fill
-//! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
-//! same time says nothing.
+//! The others' work must begin within the wait, because the requested work begins after that, fill
+//! most of it, and end when it ends. Work that merely runs at the same time is not evidence.
 
 use super::influence::{Influence, Together};
 use crate::analysis::{Connection, CostSpan, Finding, Limit, Transfer};

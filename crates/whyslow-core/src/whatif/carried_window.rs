@@ -1,10 +1,10 @@
 //! The congestion window that a sender would have after earlier transfers of a connection, if no
 //! silence had reduced it.
 //!
-//! Knows slow start as in Linux: an acknowledged segment adds one to cwnd while cwnd is less than
+//! Models slow start as in Linux: an acknowledged segment adds one to cwnd while cwnd is less than
 //! twice the most in flight (`tcp_is_cwnd_limited`), and each transfer continues from the window of
-//! the previous one. The result is never less than what was in flight; a loss, or growth that has
-//! become slow, ends slow start for the rest of the connection. Ignores later slow growth.
+//! the previous one. The result is never less than the bytes that were in flight; a loss, or growth
+//! that has become slow, ends slow start for the rest of the connection. Ignores later slow growth.
 
 use super::window::{cap, initial_window, ssthresh};
 use crate::estimate::Context;

@@ -1,10 +1,10 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
 //! [`model`] simulates a transfer; `replay` fits it to a captured one and predicts nothing if the
-//! modelled time is not the measured one; `remedy` says what each cause's fix changes,
-//! `carried_window` what window earlier transfers leave; `replay_queue` decides which transfer is
-//! simulated next, and when it is enough; [`plan`] is a transfer that nobody has made yet
-//! (`whyslow predict`).
+//! modelled time differs from the measured one; `remedy` maps each cause's fix to changes of the
+//! model, `carried_window` estimates the window that earlier transfers leave; `replay_queue`
+//! decides which transfer is simulated next, and when to stop; [`plan`] is a transfer that has not
+//! been made yet (`whyslow predict`).
 
 mod carried_window;
 pub mod model;

@@ -1,4 +1,4 @@
-//! A transfer that nobody has made yet: how long it would take, and what each change would bring
+//! A transfer that has not been made yet: its expected time, and the effect of each change
 //! (`whyslow predict`).
 //!
 //! Its time is that of the phases one after the other: the TCP handshake (one round trip), the TLS
@@ -27,7 +27,7 @@ pub const WARM_TRANSFERS: u64 = 4;
 /// A change that saves less is not told: of the time, and in all.
 const MIN_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
-/// Who sends the payload.
+/// Sender of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
@@ -82,7 +82,7 @@ pub struct Plan {
     pub loss: f64,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Who sends.
+    /// Sender of the payload.
     pub way: Way,
     /// What encrypts.
     pub tls: Tls,
@@ -103,7 +103,7 @@ pub struct Plan {
     pub think: Nanos,
     /// The connection is open, and has carried the same before …
     pub reuse: bool,
-    /// … so many times: its window and the kernel's send buffer grow with each.
+    /// … and their number: the window and the kernel's send buffer grow with each.
     pub earlier: u64,
     /// How long it was idle since.
     pub idle: Nanos,
@@ -121,8 +121,8 @@ pub struct Forecast {
     pub total: Nanos,
     /// The tenth and the ninetieth percentile of one transfer under loss; none without.
     pub spread: Option<(Nanos, Nanos)>,
-    /// What one transfer of the median run spends where, in order of time for what comes before the
-    /// payload, then most first.
+    /// Time of one transfer of the median run by limit, in order of time before the payload, then
+    /// largest first.
     pub phases: Vec<(Limit, Nanos)>,
     /// Payload bits per second over one whole transfer, handshakes included.
     pub goodput: f64,
@@ -130,7 +130,7 @@ pub struct Forecast {
     pub outcome: Outcome,
 }
 
-/// A change to a plan, and what it brings.
+/// A change to a plan, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// What changes.
@@ -158,7 +158,7 @@ pub enum Idea {
     ReceiveWindow(u64),
     /// A sender that remembers no slow-start threshold.
     NoThreshold,
-    /// A send buffer that lets so many bytes out.
+    /// A send buffer with room for this number of bytes.
     SendBuffer(u64),
     /// A path that loses nothing.
     NoLoss,
@@ -173,8 +173,8 @@ pub enum Idea {
 }
 
 impl Plan {
-    /// A download of so many bytes on a new connection between today's Linux hosts, over a path
-    /// that never matters.
+    /// A download of `bytes` on a new connection between today's Linux hosts, over a path that is
+    /// never a limit.
     pub fn new(bytes: u64, rtt: Nanos) -> Self {
         Self {
             bytes,
@@ -220,7 +220,7 @@ impl Plan {
         Forecast { total: self.all(time), spread, phases, goodput, outcome }
     }
 
-    /// The changes to it that would bring something beside its forecast, the most first.
+    /// The changes that would improve on the forecast, the largest gain first.
     pub fn changes(&self, forecast: &Forecast) -> Vec<Change> {
         // Compared over equally many runs.
         let now = self.forecast_from(CHANGE_RUNS).total;
@@ -307,7 +307,7 @@ impl Plan {
         if self.reuse { self.earlier.min(WARM_TRANSFERS) } else { 0 }
     }
 
-    /// All transfers, when one takes so long.
+    /// Time of all transfers, if one takes `one`.
     fn all(&self, one: Nanos) -> Nanos {
         let idle = Nanos(self.idle.0.saturating_mul(self.count.saturating_sub(1) as i64));
         Nanos(one.0.saturating_mul(self.count.max(1) as i64)) + idle
@@ -349,7 +349,7 @@ impl Plan {
         }
     }
 
-    /// The last ACK's way back is nobody's wait.
+    /// Neither end waits for the last ACK's way back.
     fn leave_out_the_way_back(&self, limits: &mut [(Limit, Nanos)], outcome: &Outcome) {
         let mut surplus = outcome.duration - self.payload(outcome);
         for wanted in [Limit::RoundTrip, Limit::Bandwidth, Limit::LossRecovery] {
@@ -392,7 +392,7 @@ impl Plan {
         let mut window = warm.cwnd;
         let mut threshold = warm.ssthresh;
         let timer = warm.rto.max(Nanos(1));
-        // BBR keeps what it has measured; others halve for each timer's length, down to the initial
+        // BBR keeps its measurements; others halve for each timer's length, down to the initial
         // window (RFC 2861).
         if self.starts_over && self.algorithm != Algorithm::Bbr && self.idle > timer {
             let halvings = (self.idle.0 / timer.0).min(60) as i32;

@@ -8,8 +8,8 @@ use crate::estimate::LARGEST_INITIAL_WINDOW;
 use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
-/// Returns the fitted scenario with these changes; none where the capture shows too little for one
-/// of them.
+/// Returns the fitted scenario with these changes; `None` if the capture lacks the data for one of
+/// them.
 pub(super) fn apply(changes: &[ModelChange], replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
     let mut changed = fitted.clone();
     // Late ACKs met small flights; where the flights change they do not come again.
@@ -43,8 +43,8 @@ fn make(change: ModelChange, replay: &Replay, changed: &mut Fitted) -> Option<()
         ModelChange::WindowKeptWhenIdle => keep_window_when_idle(changed, replay),
         ModelChange::SlowStartUntilLoss => scenario.sender.ssthresh = f64::INFINITY,
         ModelChange::NoSenderCap => scenario.sender.cap = None,
-        // Without its own rate it fills the path's, which the first flight told: ten segments leave
-        // unpaced.
+        // Without its own rate it fills the path's, which the first flight showed: ten segments
+        // leave unpaced.
         ModelChange::NoPacing => {
             scenario.rate = Some(replay.path_rate()?);
             scenario.sender.pacing = None;

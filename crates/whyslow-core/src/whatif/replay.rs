@@ -1,10 +1,10 @@
 //! A captured transfer as the model's [`Scenario`].
 //!
-//! What the capture shows of the sender, the receiver and the path is taken from it: the first
-//! flight, how flights grew and where that stopped, the windows that were offered, a plateau's
-//! size, the rate, lost segments by their place, and the silences that no window explains. What it
-//! does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
-//! nearest to the measured time is kept.
+//! The properties of the sender, the receiver and the path come from the capture: the first flight,
+//! the growth of flights and its end, the advertised windows, a plateau's size, the rate, lost
+//! segments by their place, and the silences that no window explains. Properties that it does not
+//! show (the congestion controller, whether a rate ever mattered) are tried, and the variant
+//! closest to the measured time is kept.
 
 use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
@@ -45,16 +45,16 @@ pub struct Replay {
     pub(super) carried: Option<CarriedWindow>,
     /// The window that this transfer and those before it leave to the next one.
     pub(super) left: Option<CarriedWindow>,
-    /// What is known of the path beside this transfer, payload bits per second.
+    /// Rates of the path from other sources than this transfer, payload bits per second.
     path: PathRates,
 }
 
-/// What is known of a path beside what a transfer shows of it.
+/// Rates of a path from other sources than the transfer itself.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct PathRates {
-    /// Somebody said that it carries so much.
+    /// Rate as given by the user.
     given: Option<f64>,
-    /// Earlier transfers of the sender met so much: a queue's rate, or that of bursts.
+    /// Rate of the sender's earlier transfers: a queue's rate, or that of bursts.
     earlier_rate: Option<f64>,
     /// This one was delivered so fast within a round trip, or on average.
     min_rate: f64,
@@ -86,14 +86,14 @@ impl EarlierTransfers {
 pub(super) struct Fitted {
     /// Its pauses stand in `stalls`.
     pub(super) scenario: Scenario,
-    /// Its pauses, each with what it is.
+    /// Its pauses, each with its limit.
     pub(super) stalls: Vec<(Pause, Limit)>,
     /// Held back after the last segment beyond a round trip: a delayed ACK.
     pub(super) tail: Nanos,
 }
 
 impl Fitted {
-    /// How long the transfer takes; none when the work is used up.
+    /// Time that the transfer takes; `None` when the work limit is reached.
     pub(super) fn duration(&self, work: &mut Work<'_>) -> Option<Nanos> {
         let pauses = self.stalls.iter().map(|(pause, _)| *pause).collect();
         let time = work.time(&Scenario { pauses, ..self.scenario.clone() })?;
@@ -119,7 +119,7 @@ impl Replay {
         context.rtt.is_some_and(|rtt| rtt > Nanos::ZERO) && shows_all && transfer.bytes() > 0 && !incomplete
     }
 
-    /// Of a transfer; none where the capture shows too little.
+    /// Replay of a transfer; `None` if the capture lacks the data.
     pub fn new(
         transfer: &TransferFacts,
         partition: &Partition,
@@ -185,14 +185,14 @@ impl Replay {
         })
     }
 
-    /// What the path carries, payload bits per second, where that is known: as somebody said, or as
-    /// it delivered bursts, here or to earlier transfers.
+    /// Rate of the path, payload bits per second, if known: as given by the user, or as measured in
+    /// bursts, here or in earlier transfers.
     pub(super) fn path_rate(&self) -> Option<f64> {
         self.path.given.or(self.burst_rate).or(self.path.earlier_rate)
     }
 
-    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was
-    /// seen to carry, payload bits per second: what is faster then rests on an assumption.
+    /// Limits a changed scenario to the path's rate. If that is unknown, returns the rate that was
+    /// measured, payload bits per second: a faster result then rests on an assumption.
     pub(super) fn hold_to_path(&self, scenario: &mut Scenario) -> Option<f64> {
         scenario.rate = match (scenario.rate, self.path.given) {
             (Some(rate), Some(given)) => Some(rate.min(given)),
@@ -271,8 +271,8 @@ fn pause(
     let limit = limit_of(gap, partition)?;
     let rtt = context.rtt?;
     let restarted = || partition.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
-    // A window with no room for a segment is as good as closed: what is said of the silence then (a
-    // probe, the program) is not why.
+    // A window with no room for a segment counts as closed: the limit assigned to the silence then
+    // (a probe, the application) is not the reason.
     let shut =
         gap.window_room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
     let limit = match limit {
@@ -335,9 +335,9 @@ fn is_before_timer(gap: &Gap, transfer: &TransferFacts) -> bool {
     is_silent && transfer.gaps.iter().any(is_next)
 }
 
-/// The end of what had been sent before a timer's silence: what follows without a hole the segment
-/// that the timer sent, and never came to the capture point. The window after a timer is too small
-/// to have let so much out.
+/// The end of the data that had been sent before a timer's silence: the bytes that follow the
+/// timer's segment without a hole, and never reached the capture point. The window after a timer is
+/// too small to have sent as much.
 fn end_of_run(sent: u64, again: u64, losses: &[(u64, u64)]) -> u64 {
     let start = sent.saturating_add(again);
     let run = losses.iter().filter(|(place, _)| *place >= start);
@@ -352,7 +352,7 @@ fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool
     base.is_some_and(|limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow))
 }
 
-/// Whether the window began anew with the round that begins then: its flight is much smaller than
+/// Whether the window started over with the round that begins then: its flight is much smaller than
 /// one before it.
 fn starts_over(transfer: &TransferFacts, round: usize, at: Time) -> bool {
     let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
@@ -360,7 +360,7 @@ fn starts_over(transfer: &TransferFacts, round: usize, at: Time) -> bool {
     before.zip(first).is_some_and(|(before, first)| first.in_flight * 2 <= before)
 }
 
-/// What held the sender for most of a pause, where that is no window of TCP.
+/// The limit during most of a pause, if it is not a window of TCP.
 fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
     let first = partition.spans.partition_point(|span| span.end <= gap.start);
     let spans = partition.spans.get(first..)?.iter().take_while(|span| span.start < gap.end);
@@ -380,7 +380,7 @@ fn lost_segments(transfer: &TransferFacts) -> Vec<(u64, u64)> {
     lost
 }
 
-/// The places of what was lost, without those for which a probe was waited: their silence is given.
+/// The places of lost segments, without those for which a probe was waited: their silence is given.
 fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
     steps::add((lost.len() * transfer.gaps.len()) as u64);
     let probed = |place: u64| {
@@ -408,7 +408,7 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
         .take_while(|(_, limit)| **limit == Limit::SlowStart)
         .map(|(pair, _)| pair[1].bytes as f64 / pair[0].bytes.max(1) as f64)
         .collect();
-    // The last flight is what was left, and a single one may be of chance.
+    // The last flight is a remainder, and a single one may be chance.
     ratios.pop();
     let enough = ratios.len() >= 3;
     let median = median_f64(ratios).filter(|_| enough);
@@ -423,7 +423,7 @@ fn window(transfer: &TransferFacts) -> Window {
     let (mut delivered, mut sent) = (0, 0);
     for round in rounds {
         if let Some(window) = round.window {
-            // Closed windows are pauses, told apart.
+            // Closed windows are pauses, and counted there.
             let window = window.max(round.in_flight).max(1);
             match steps.last_mut() {
                 Some(last) if last.1 == window => {}

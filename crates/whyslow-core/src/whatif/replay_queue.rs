@@ -1,9 +1,8 @@
 //! [`ReplayQueue`]: the transfers that the model plays, in order, until the work that is allowed is
 //! done.
 //!
-//! Several can be played at the same time, by whoever takes them up; it knows of no threads. It
-//! promises that what comes out is the same as one after the other: what was played with more work
-//! than those before it left over is cut back to that.
+//! Several can be played at the same time; the caller has the threads. The results are the same as
+//! one after the other: a replay that used more work than those before it left is cut back to that.
 
 use super::model::{Scenario, Timed};
 use super::remedy;
@@ -17,7 +16,7 @@ use crate::units::Nanos;
 pub struct ReplayInput<'a> {
     /// The transfer.
     pub(crate) replay: &'a Replay,
-    /// The fixes to play it with, one after the other; none where the model cannot show one.
+    /// The fixes to play it with, one after the other; `None` if the model cannot show one.
     pub(crate) fixes: Vec<Option<&'static [ModelChange]>>,
 }
 
@@ -28,19 +27,19 @@ pub struct ReplayQueue<'a> {
     /// Steps left for the model, after the first `given_work` replays.
     work: u64,
     given_work: usize,
-    /// How many were taken up, and what came of them, with the work that each was allowed.
+    /// Number of replays taken, and their results, with the work that each was allowed.
     taken: usize,
     played: Vec<Option<(u64, ReplayResult)>>,
 }
 
 impl<'a> ReplayQueue<'a> {
-    /// Of these, in this order; together they may take `work` steps.
+    /// Queue of these, in this order; together they may take `work` steps.
     pub(crate) fn new(all: &'a [ReplayInput<'a>], work: u64) -> Self {
         let played = all.iter().map(|_| None).collect();
         Self { all, work, given_work: 0, taken: 0, played }
     }
 
-    /// The next one to be played; none when all were taken up.
+    /// The next replay; `None` when all were taken.
     pub fn take(&mut self) -> Option<ReplayJob<'a>> {
         let place = self.taken;
         let input = self.all.get(place)?;
@@ -94,7 +93,7 @@ pub(crate) struct Promise {
     pub(crate) assumed: Option<AssumedRate>,
 }
 
-/// A rate that a path must carry, beyond what it was seen to carry, payload bits per second.
+/// A rate that a path must carry, above its measured rate, payload bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AssumedRate {
     pub(crate) needed: f64,
@@ -132,16 +131,16 @@ pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<AssumedRate>
     (needed > seen).then(|| AssumedRate { needed: needed.round(), seen: seen.round() })
 }
 
-/// What the model said of a transfer.
+/// The model's result for a transfer.
 #[derive(Debug, Default)]
 pub struct ReplayResult {
-    /// How long it takes as it was; none when the work did not suffice.
+    /// Time of the unchanged transfer; `None` if the work did not suffice.
     pub(crate) model: Option<Nanos>,
-    /// By fix; none where it brings nothing.
+    /// Promises by fix; `None` if the fix has no effect.
     pub(crate) promises: Vec<Option<Promise>>,
     /// Steps that it took.
     pub(super) work: u64,
-    /// More would have been, but for the limit.
+    /// The work limit cut it short.
     cut: bool,
     /// And so a fix was not modelled.
     pub(crate) skipped: bool,
@@ -162,7 +161,7 @@ impl ReplayJob<'_> {
         played
     }
 
-    /// None when the work is used up.
+    /// Returns `None` when the work is used up.
     fn fill(&self, played: &mut ReplayResult, work: &mut Work<'_>) -> Option<()> {
         let ReplayInput { replay, fixes } = self.input;
         let measured = replay.measured;

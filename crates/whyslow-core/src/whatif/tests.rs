@@ -16,7 +16,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// The instant so many milliseconds after that from which times are counted.
+/// The instant `milliseconds` after the origin of times.
 fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
 }
@@ -262,7 +262,7 @@ fn what_is_known_is_not_played_again() {
     let play = ReplayJob { input: &input(&replay), place: 0, work: u64::MAX, known: &[] };
     let results = play.play().results;
     assert_eq!(results.len(), 3, "as it was, and with each of two fixes");
-    // What it was told is what it tells, true or not.
+    // The queue returns the result that it was given, right or wrong.
     let later = Timed { duration: results[1].duration.map(|time| time + ms(1)), ..results[1] };
     let known = [results[0], later];
     let played = ReplayJob { known: &known, ..play }.play();
@@ -411,7 +411,7 @@ fn nothing_is_promised_beyond_what_the_path_carries() {
     let assumed = super::replay_queue::assumed;
     assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(AssumedRate { needed: 9.6e6, seen: 2.4e6 }));
     assert_eq!(assumed(600_000, ms(2_000), 2.4e6), None, "it was seen to carry that");
-    // A rate at which a queue stood stays as it is, and no one says more of it than was said.
+    // A rate at which a queue stood stays as it is, and is not reported as more than given.
     let replay = windowed(Some(4e6), None);
     let mut scenario = fit(&replay).0.scenario;
     scenario.rate = Some(3e6);

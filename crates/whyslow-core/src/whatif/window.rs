@@ -9,8 +9,8 @@ use crate::types::Limit;
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC
 /// 6928).
 pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends
-    // at the first pause.
+    // Next to the sender the first ACK and the segments that it releases have one time: the first
+    // flight ends at the first pause.
     let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
     let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
@@ -26,7 +26,7 @@ pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, ms
 pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     let rounds = transfer.rounds.iter().zip(&partition.shape.base);
-    // The last flight is what was left.
+    // The last flight is a remainder.
     let capped = rounds.take(transfer.rounds.len().saturating_sub(1)).filter(|(_, limit)| held(limit));
     let (bytes, number) =
         capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));

@@ -1,4 +1,4 @@
-//! The work that the model may do, and what it must bring.
+//! The work limit of the model, and the gain that it must find.
 
 use super::model::{self, MAX_STEPS, Scenario, Timed};
 use crate::units::Nanos;

@@ -57,7 +57,7 @@ pub enum PairStatement {
         from: End,
         /// How many segments.
         segments: u64,
-        /// Of these, those whose copy before was lost between the captures.
+        /// Repetitions of segments that were lost between the captures.
         for_loss: u64,
     },
     /// Where the round trip lies.

@@ -50,7 +50,7 @@ pub enum ProblemDetail {
     CapturedTwice,
     /// Sequence numbers are far outside the window.
     OutsideWindow,
-    /// Segments, or holes between segments, beyond the bound of what is remembered.
+    /// Segments, or holes between segments, beyond the tracking limit.
     SegmentsNotTracked,
     /// TCP option lists are cut or damaged.
     DamagedOptions,

@@ -30,7 +30,7 @@ pub enum CommonQuestion {
     ProtocolUnknown,
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
-    /// QUIC encrypts acknowledgements, windows, and what is sent again.
+    /// QUIC encrypts acknowledgements, windows, and retransmitted data.
     Encrypted,
     /// Were the client's first packets of a QUIC handshake lost, or the server's answers?
     InitialOrAnswerLost,

@@ -13,7 +13,7 @@ pub enum LossStatement {
     DeliveredTwice {
         /// Packets that came twice.
         packets: u64,
-        /// Of the packets in that direction, 0–1.
+        /// Share of the packets in that direction, 0–1.
         share: f64,
         /// The time that the link spent on them.
         cost_s: Nanos,
@@ -109,7 +109,7 @@ pub enum LossStatement {
     },
     /// A router's ICMP error named the size that passes, and the sender ignored it.
     SizeIgnored {
-        /// Who sent the error.
+        /// Address that sent the error.
         by: String,
         /// The longest packet that passes, bytes.
         mtu: u32,

@@ -24,8 +24,8 @@ static SHARES: LazyLock<[Vec<Knot>; Grade::ALL.len()]> = LazyLock::new(|| {
     Grade::ALL.map(|grade| knots(counts.iter().filter(|counted| counted.grade == grade)))
 });
 
-/// The share of findings of this grade and weight that is right, 0–1; straight between what was
-/// measured.
+/// The share of findings of this grade and weight that is right, 0–1; linear between the measured
+/// points.
 pub(super) fn share_right(grade: Grade, weight: f64) -> f64 {
     let knots = &SHARES[grade as usize];
     let weight = weight.clamp(0.0, 1.0);

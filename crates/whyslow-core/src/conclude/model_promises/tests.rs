@@ -39,8 +39,7 @@ fn the_worst_are_modelled_first_however_many_at_once() {
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted(), it.model_skipped)).collect::<Vec<_>>()
     };
-    // So many are taken up before the first is put back, and those that were taken up last come
-    // back first.
+    // `count` replays are taken before the first is put back; the last taken is put back first.
     let at_once = |count: usize| {
         predict(&|plays| {
             loop {

@@ -4,8 +4,8 @@ use crate::cause::Cause;
 use crate::together::LargestFlows;
 use crate::together::scene::{connection, ms, transfer};
 
-/// A control connection that says something at 0, waits for 2 s, and says something again; and
-/// another one of the same hosts that works from `from` to `to` (ms).
+/// A control connection that sends a message at 0, waits for 2 s, and sends another; and a second
+/// connection of the same hosts that works from `from` to `to` (ms).
 fn control_and_data(from: i64, to: i64) -> Vec<Connection> {
     let mut control = connection(1, 1, 21, &[]);
     let limits = [(Limit::RoundTrip, 30), (Limit::Application, 2_000), (Limit::RoundTrip, 30)];

@@ -4,8 +4,8 @@ use crate::cause::Cause;
 use crate::together::LargestFlows;
 use crate::together::scene::{connection, flow, found, ms, transfer};
 
-/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of
-/// a cause.
+/// A download with a queue of 30 ms from 1 s to 3 s, and at `start` an exchange with a wait of
+/// `cause`.
 fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);

@@ -126,7 +126,7 @@ fn what_was_too_much_to_compare_is_said() {
 
 #[test]
 fn alone_it_had_the_whole_link() {
-    // Two seconds beside the other one, and two alone at the same rate.
+    // Two seconds next to the other transfer, and two alone at the same rate.
     let one: Vec<f64> = (0..80).map(|n| if n < 40 { 6.0 + (n % 12) as f64 } else { 20.0 }).collect();
     let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
     let flows = LargestFlows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! What is told while packets come is what the analysis of the packets says.
+//! Reports made while packets arrive equal the analysis of the same packets.
 
 use super::*;
 use crate::analysis::Transfer;
@@ -12,7 +12,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Which transfer it is: its connection's client and server, who sends, and its first frame.
+/// Identifies a transfer: its connection's client and server, its sender, and its first frame.
 type Key = (String, String, &'static str, u64);
 
 fn key(connection: &Connection, transfer: &Transfer) -> Key {
@@ -37,7 +37,7 @@ fn partly_listed(connections: &[Connection]) -> Vec<(String, String)> {
     partly.map(|one| ends(one).into()).collect()
 }
 
-/// The analysis of a capture, but for what connections have to do with each other.
+/// The analysis of a capture, without the effects of connections on each other.
 fn explain_each(bytes: &[u8]) -> Option<Vec<Connection>> {
     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
     explainer.begin_capture("whole");
@@ -90,8 +90,8 @@ fn next(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// What was reported, in order, each with how many bytes had been read by then; none for the rest
-/// at the end. Nothing where the bytes are no capture.
+/// The reports in order, each with the number of bytes read by then; `None` for the rest at the
+/// end. Returns `None` if the bytes are not a capture.
 fn live_batches(bytes: &[u8], seed: u64) -> Option<Vec<(Option<usize>, Ended)>> {
     let (mut reader, mut explainer, mut all) = (Reader::new(), LiveExplainer::new(), Vec::new());
     explainer.begin_capture("live");
@@ -149,7 +149,7 @@ fn each_transfer_is_told_once_and_as_the_whole_capture_says() {
         }
     }
     assert!(at_end > 100 && on_the_way > 20, "{at_end} {on_the_way}");
-    // What comes later tells more of the path: most verdicts do not change.
+    // Later packets add data about the path: most verdicts do not change.
     assert!(2 * as_whole > on_the_way, "{as_whole} of {on_the_way}");
     assert_few(&wrong, at_end + on_the_way);
 }
@@ -222,7 +222,7 @@ fn a_connection_that_was_open_before_lacks_no_handshake() {
     let rtt = shake.rtt_ms.map(|rtt| Nanos::from_secs_f64(rtt / 1_000.0));
     let lacks = |all: &[Connection]| all[0].problems.iter().any(|problem| problem.slug == "no-handshake");
     assert!(lacks(&without_handshake(name, None)));
-    // Whoever it names first.
+    // With either end first.
     for turned in [false, true] {
         let mut joined = JoinedConnection { ends, offered, client: Some(0), rtt };
         if turned {
@@ -297,7 +297,7 @@ fn a_connection_that_goes_on_for_long_does_not_grow() {
     let mut explainer = LiveExplainer::new();
     let exchanges = 20_000;
     let (told, unlisted) = chatter(&mut explainer, exchanges);
-    // With so many in a second they are told at once, the slowest ones of them.
+    // With 1,000 connections a second, they are reported at once, only the slowest of them.
     assert!(told > 1_000, "{told}");
     let mut held = Vec::new();
     explainer

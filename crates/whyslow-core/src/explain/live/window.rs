@@ -13,7 +13,7 @@ const LENGTH: Nanos = Nanos::from_millis(60_000);
 const MAX_CONNECTIONS: usize = 4_096;
 const MAX_TRANSFERS: usize = 16_384;
 
-/// The connections of which something was told in a minute.
+/// The connections that were reported within a minute.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     since: Option<Time>,

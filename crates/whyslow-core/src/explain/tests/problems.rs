@@ -1,4 +1,4 @@
-//! What a capture says of packets that belong to no connection, or were damaged.
+//! Problems of a capture: packets that belong to no connection, or were damaged.
 
 use super::*;
 use crate::analysis::{Fate, ProblemDetail};
@@ -71,9 +71,9 @@ fn rewritten_packets_are_what_they_were() {
         packet.bytes[27] ^= 7;
         packet.bytes[31] ^= 7;
     }
-    // 23 ACKs and SYNs; what has payload is not summed up.
+    // 23 ACKs and SYNs; segments with payload are not summed.
     assert_eq!(outcome(&packets), (whole.clone(), 1, vec![("bad-checksums".to_owned(), 23)]));
-    // A router's doing that mended TCP's sum and not IP's.
+    // A router corrected TCP's checksum and not IP's.
     let mut routed = summed();
     routed.iter_mut().for_each(|packet| packet.bytes[22] -= 1);
     assert_eq!(outcome(&routed), (whole, 1, Vec::new()));
@@ -91,8 +91,9 @@ fn a_connection_that_is_damaged_as_a_whole_is_one_where_others_are_too() {
 fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     let mut packets =
         record(&[0, 1, 9, 2, 10, 10, 9].map(|kind| Step { connection: 1, kind, after: Nanos::from_millis(1) }));
-    // Of a segment of the client's in flight, of one of the server's, twice, and of nobody's; and
-    // again of the client's, which is acknowledged by then; and one that was cut before the ports.
+    // ICMP errors about a segment of the client in flight, one of the server twice, and one of no
+    // connection; again about the client's, which is acknowledged by then; and one that was cut
+    // before the ports.
     let (request, answer) = (&packets[3], &packets[4]);
     let of_client = error(request, [11, 0], 0);
     let of_server = [(); 2].map(|()| error(answer, [3, 4], 1400));

@@ -61,8 +61,8 @@ impl Default for Path {
 pub type Trace = Vec<(i64, Pkt)>;
 
 impl Path {
-    /// What the server sends: when, which segment, and whether once more. Bursts, and later what
-    /// was lost.
+    /// The server's segments: time, number, and whether retransmitted. First bursts, later the lost
+    /// ones.
     fn sends(&self, start: i64) -> Vec<(i64, u32, bool)> {
         let [up, down] = self.delay;
         let mut sends = Vec::new();
@@ -159,7 +159,7 @@ pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Trace {
     merged
 }
 
-/// How a capture shows what it saw.
+/// How a capture records the packets that it sees.
 #[derive(Clone, Debug)]
 pub struct View {
     pub isn: [u32; 2],

@@ -6,7 +6,7 @@ use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Retransmission;
 use crate::types::{Frame, RetransmissionKind};
 
-/// A router at 192.0.2.9 says so once of this side's packets of 1,052 B.
+/// A router at 192.0.2.9 sends one error about this side's packets of 1,052 B.
 pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
     Notice {
         fate,
@@ -27,7 +27,7 @@ fn copy(scene: &mut Scene, time: i64, bytes: u64) {
     scene.facts.directions[1].retransmissions.push(copy);
 }
 
-/// The server was told at 1.0 s that 852 bytes pass, 800 of them payload.
+/// An ICMP error at 1.0 s reports to the server that 852 bytes pass, 800 of them payload.
 fn scene_with_notice() -> (Scene, Notice) {
     (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
 }
@@ -41,7 +41,7 @@ fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
     assert_eq!(was_heeded(&scene.facts, &notice), Some(true));
     copy(&mut scene, 1_300, MSS);
     assert_eq!(was_heeded(&scene.facts, &notice), Some(false));
-    // Other errors tell no size.
+    // Other errors carry no size.
     let other = Notice { fate: Fate::HostUnreachable, ..notice };
     assert_eq!(was_heeded(&scene.facts, &other), None);
     assert_eq!(was_heeded(&scene.facts, &Notice { fate: Fate::TooBig(None), ..notice }), None);

@@ -53,12 +53,13 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     let pass = LossAction::PassIcmpOf { from: by, to: End::Server };
     let found = scene.finding(Cause::MtuBlackHole).unwrap();
     assert_eq!(found.remedy(), Some(&Remedy::new(Actor::Network, pass)));
-    // What is said of the other side's packets is no evidence.
+    // Errors about the other side's packets are not evidence.
     scene.facts.notices.list[0].about = Side::A;
     assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().details, []);
 }
 
-/// A first segment that the timer sends again so often, and what passed at most in the end.
+/// A first segment that the timer retransmits `copies` times, and the largest size that passed in
+/// the end.
 fn found(copies: u64, passed: u64) -> Option<u64> {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     let start = scene.transfer.rounds[0].last_send;

@@ -41,7 +41,7 @@ fn a_request_that_is_not_answered_before_the_capture_ends() {
     // Within a second it may yet come.
     scene.facts.until = at_ms(1_850);
     assert_eq!(statement(&scene), None);
-    // Nobody waits an hour.
+    // No client waits an hour.
     scene.facts.until = at_ms(3_600_000);
     assert_eq!(statement(&scene), None);
 }
@@ -91,7 +91,7 @@ fn what_asks_for_nothing_is_not_waited_for() {
     none(|scene| scene.facts.elided = vec![(at_ms(900), at_ms(950))], "lines are left out of the text");
 }
 
-/// Requests of so many bytes, each answered after 20 ms, and one more.
+/// Requests of these sizes, each answered after 20 ms, and one more.
 fn answered(sizes: &[u64], after: Nanos) -> Scene {
     let mut scene = asked();
     let (mut at, mut seq) = (at_ms(900), [1, 1]);
@@ -167,7 +167,7 @@ fn syns_without_an_answer_are_told_by_how_many() {
     assert_eq!(action, ExchangeAction::CheckServer { host: "192.0.2.2".to_owned(), port: 443 }.into());
     assert_eq!(action.command().unwrap(), "traceroute -n -T -p 443 192.0.2.2");
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
-    // Who did not try again after 3 s does not wait, and within a second nobody tries.
+    // A client that did not retry after 3 s is not waiting, and within a second no client retries.
     assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
     assert!(tried(&mut scene, 0, 800, 1_500).is_none() && tried(&mut scene, 0, 800, 9_000).is_none());
 }
@@ -187,7 +187,7 @@ fn answers_to_syns_that_never_reach_who_asks() {
     let statement = ExchangeStatement::SynAckUnanswered { client, syns: 5, syn_acks: 7, waited_s: ms(6_100) };
     assert_eq!(found.statement, statement.into());
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
-    // Who asked once may be gone, and who was answered in the end had lost a SYN.
+    // A client that sent one SYN may be gone, and one that was answered in the end had lost a SYN.
     for (retries, ack) in [([0, 6], None), ([4, 6], Some((at_ms(6_950), Frame::default())))] {
         (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);
         assert!(scene.finding_without_answer(Cause::NoAnswer).is_none(), "{retries:?}");
@@ -237,7 +237,7 @@ fn a_router_that_says_why_is_believed_at_once() {
     assert_eq!(start.action, ExchangeAction::StartService { host: host.clone(), port: 443 }.into());
     assert_eq!((start.actor, start.action.command().as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
     assert_eq!(allow.action, ExchangeAction::AllowPort { at: host.clone(), host, port: 443 }.into());
-    // Nothing of that is said by packets that are too long, nor about the other side's.
+    // Errors for packets that are too long, or about the other side's, do not show it.
     for other in [notice(Fate::TooBig(Some(852)), Side::A, 840), notice(Fate::Prohibited, Side::B, 840)] {
         scene.facts.notices.list = vec![other];
         assert_eq!(statement(&scene), None);
@@ -258,7 +258,7 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     assert_eq!(statement(&scene), None, "traceroute");
     scene.facts.ttl[0] = (Some(61), None);
     assert!(statement(&scene).is_some());
-    // SYNs on and on, of which the last ones nobody answers any more.
+    // Repeated SYNs, of which the last ones are not answered any more.
     scene.facts.handshake.retries = [4, 0];
     scene.facts.handshake.answered_syn = Some(at_ms(15_800));
     (scene.facts.last, scene.facts.until) = (at_ms(15_800), at_ms(90_000));
@@ -302,7 +302,7 @@ fn a_router_that_lost_its_route_is_named() {
     let reason = Undelivered { fate: Fate::NetworkUnreachable, by, host, port: 40_000 };
     assert_eq!(found.details, [ExchangeStatement::Undelivered { reason }.into()]);
     assert_eq!(found.remedies, remedy(Actor::Network, route));
-    // What is said of the other side's packets tells nothing of these.
+    // Errors about the other side's packets are not evidence for these.
     scene.facts.notices.list[1].about = Side::A;
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.details.is_empty(), "{found:?}");

@@ -5,7 +5,7 @@ use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Vantage;
 
-/// A handshake that took so long, and round trips of 100 ms from then on.
+/// A handshake that took `answer`, and round trips of 100 ms from then on.
 fn opened(answer: i64) -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
     let at = |time: i64| Some((at_ms(time), Frame::default()));

@@ -33,7 +33,7 @@ fn a_reset_after_all_was_said_is_nothing() {
         let mut scene = download();
         reset_by(&mut scene, side, 5_000);
         assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side:?}");
-        // Nor is a goodbye that nobody wants to hear.
+        // Nor is a closing message that the client does not read.
         scene.facts.directions[1].unacknowledged = 31;
         assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side:?}");
     }

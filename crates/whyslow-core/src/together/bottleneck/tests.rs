@@ -46,7 +46,7 @@ fn independent_flows_share_nothing() {
         (flow.queued, flow.lost) = (false, 0);
     }
     assert_eq!(shared(&steady), []);
-    // And with queues, each its own: the first one has no less beside the other than alone.
+    // And with queues, each its own: the first one has no less with the other than alone.
     let own = [flow(1, 0, &[5.0; 40]), flow(2, 1_000, &[5.0; 40])];
     assert_eq!(shared(&own), []);
 }
@@ -69,7 +69,7 @@ fn losses_alone_need_more_to_show_that_a_link_is_full() {
 
 #[test]
 fn who_comes_later_takes_from_who_was_there() {
-    // 20 Mbit/s alone, 12 beside the other one, 20 again; the rates themselves do not vary.
+    // 20 Mbit/s alone, 12 with the other one, 20 again; the rates themselves do not vary.
     let one = [[20.0; 15], [12.0; 15], [20.0; 15]].concat();
     let flows = [flow(1, 0, &one), flow(2, 750, &[8.0; 15])];
     let [found] = find(flows.iter()).try_into().unwrap();
@@ -179,7 +179,7 @@ fn times_of_one_after_the_other_are_apart() {
 
 #[test]
 fn a_connections_transfers_are_one_for_the_comparison() {
-    // The second connection has its bytes in five answers, each too short to tell anything by
+    // The second connection has its bytes in five responses, each too short to show anything by
     // itself.
     let [one, two] = pair();
     let mut flows = vec![one];

@@ -17,7 +17,8 @@ const TRUESIZE_OVERHEAD: f64 = 1.014;
 /// the buffer.
 const LARGEST_WRITE: u64 = 65_536;
 
-/// Payload that a new connection's buffer holds, with the initial window of so many segments.
+/// Payload that a new connection's buffer holds, with an initial window of `initial_window`
+/// segments.
 pub fn initial_buffer(initial_window: f64, mss: u64) -> u64 {
     room_for(initial_window, mss)
 }

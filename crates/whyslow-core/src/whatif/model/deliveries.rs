@@ -40,8 +40,8 @@ impl Deliveries {
         self.at_departure.pop_before(segment);
     }
 
-    /// So many arrived, as the ACK for this segment says, which was sent then. Segments per
-    /// nanosecond.
+    /// Segments newly delivered by the ACK for `segment`, which left at `sent`. Returns segments
+    /// per nanosecond.
     pub(super) fn arrive(&mut self, now: Time, newly: f64, segment: usize, sent: Time) -> f64 {
         self.count += newly;
         self.at = now;

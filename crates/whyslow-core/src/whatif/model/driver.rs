@@ -42,7 +42,7 @@ pub fn time(scenario: &Scenario, most: u64) -> Timed {
 
 /// A transfer that was played through.
 struct Played<L> {
-    /// All but what the ledger tells.
+    /// The outcome, except for the ledger's part.
     outcome: Outcome,
     ledger: L,
     /// Time that was not played but reckoned.
@@ -190,7 +190,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         let at = at.min(MAX_TIME);
         if L::KEEPS {
             let limit = self.limit(held);
-            // While packets wait for the narrow link, that is what holds the transfer.
+            // While packets wait for the narrow link, that link is the limit.
             let carried =
                 if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
             self.ledger.wait(limit, carried, at - self.now - carried);
@@ -198,10 +198,10 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         self.now = at;
     }
 
-    /// As long as each ACK is for the oldest segment and comes before anything else is due, it
-    /// comes and lets full segments go: most of a transfer. Whether any came. It does the same as
-    /// [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to the latter to
-    /// arrange what else may happen behind the last of them.
+    /// While each ACK is for the oldest segment and comes before any other event, it arrives and
+    /// releases full segments: most of a transfer. Returns whether any arrived. It does the same as
+    /// [`Self::happen`] and [`Self::send_all`], except for the accounts; the latter schedules the
+    /// events after the last of them.
     fn flow(&mut self) -> bool {
         if L::KEEPS || self.silent.is_some() || !self.sender.is_undisturbed() {
             return false;
@@ -232,7 +232,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                     _ => {}
                 }
             }
-            // The timer has started anew.
+            // The timer was restarted.
             until = due.min(self.sender.timer_after(at));
         }
         flows
@@ -272,7 +272,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         self.events.schedule_wake((at.max(self.now), self.now), wake);
     }
 
-    /// Sends what may be sent; why no more.
+    /// Sends the permitted segments; returns why no more are.
     fn send_all(&mut self) -> Blocked {
         // While a timer runs nothing leaves, whatever arrives.
         let held = if self.silent == Some(Silence::Timer) { Blocked::Program } else { self.send() };

@@ -7,14 +7,14 @@ use crate::types::Limit;
 use crate::units::{Nanos, Time};
 
 pub(super) trait Ledger: Default {
-    /// Whether anything is written down: what nobody writes down need not be worked out.
+    /// Whether anything is recorded: data that is not recorded need not be computed.
     const KEEPS: bool;
     /// The sender waits: while packets are carried by the narrow link for that, and then under this
     /// limit.
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
-    /// The time since the last send or ACK is known for what it was.
+    /// Assigns the time since the last send or ACK to a limit.
     fn settle(&mut self, as_limit: Option<Limit>);
-    /// A packet leaves, when so many bytes are acknowledged.
+    /// A packet leaves, with `acknowledged` bytes acknowledged.
     fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64);
 }
 

@@ -43,8 +43,8 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives;
-    /// none when it is lost. Only first copies meet the listed losses.
+    /// A packet that carries the bytes of `from..to` leaves the sender. Returns its arrival; `None`
+    /// if it is lost. The listed losses apply to first copies only.
     #[inline]
     pub(super) fn send(&mut self, now: Time, from: u64, to: u64, first_copy: bool) -> Option<Time> {
         let size = to - from;
@@ -112,7 +112,7 @@ fn spared(losses: &Losses, next: usize) -> u64 {
     }
 }
 
-/// How long a link of this speed is busy with so many bytes.
+/// Time that a link of this speed needs for `size` bytes.
 fn takes(size: u64, speed: f64) -> Nanos {
     Nanos((size as f64 / speed).round() as i64).min(MAX_LENGTH)
 }

@@ -7,10 +7,10 @@
 //! connections that compete. Times are exact to the nanosecond of the model and depend on nothing
 //! but the [`Scenario`]: no clock, and chance only from a seed.
 //!
-//! Work is bounded by what is simulated, whatever the scenario's figures are: a transfer longer
-//! than [`MAX_SEGMENTS`] is extrapolated at the rate of its last quarter, and one that takes more
-//! than [`MAX_STEPS`] (a window of one byte sends segments of one byte) at the rate of the second
-//! half of those steps. The [`Outcome`] records it.
+//! Work is bounded by the number of simulated segments, whatever the scenario's figures are: a
+//! transfer longer than [`MAX_SEGMENTS`] is extrapolated at the rate of its last quarter, and one
+//! that takes more than [`MAX_STEPS`] (a window of one byte sends segments of one byte) at the rate
+//! of the second half of those steps. The [`Outcome`] records it.
 
 mod buffer;
 mod congestion;
@@ -63,9 +63,9 @@ pub struct Scenario {
     pub rtt: Nanos,
     /// What the narrowest link carries, payload bits per second; none: it never matters.
     pub rate: Option<f64>,
-    /// Room in front of that link, payload bytes; what does not fit is lost. None: without bounds.
+    /// Size of the queue before that link, payload bytes; more is lost. `None`: unbounded.
     pub queue: Option<u64>,
-    /// What the path loses beside.
+    /// Other losses on the path.
     pub losses: Losses,
     /// The sending host.
     pub sender: SenderSettings,
@@ -116,14 +116,14 @@ pub enum Window {
         /// At most.
         most: u64,
     },
-    /// As it was: from so many delivered bytes on, so many bytes; ascending.
+    /// As captured: from a number of delivered bytes on, a window in bytes; ascending.
     Advertised(Vec<(u64, u64)>),
 }
 
 /// A silence of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Pause {
-    /// After so many bytes were sent for the first time.
+    /// Number of bytes that were sent for the first time.
     pub at: u64,
     /// For how long nothing is sent.
     pub length: Nanos,

@@ -36,7 +36,7 @@ impl OutOfOrderQueue {
         }
     }
 
-    /// Takes what follows without a hole, when all before `next` is there: what is missing then.
+    /// Takes the contiguous segments after all before `next` arrived; returns the next missing one.
     pub(super) fn take(&mut self, next: usize) -> usize {
         match self.runs.front() {
             Some(&(first, end)) if first == next => {

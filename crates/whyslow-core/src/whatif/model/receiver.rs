@@ -29,13 +29,12 @@ pub(super) struct Receiver<'a> {
     quick: u32,
     /// In-order segments that no ACK has answered.
     pending: u32,
-    /// The window, and what it follows: bytes delivered at the start of the round trip that is
-    /// measured.
+    /// The window, and its basis: bytes delivered at the start of the measured round trip.
     rcv_wnd: u64,
     measured: (Time, u64),
-    /// Of the windows that were seen, so many count or did so before.
+    /// Number of the captured windows that apply or did so before.
     window_steps: usize,
-    /// Before so many bytes are delivered the window stays as it is.
+    /// The window stays as it is until this number of bytes is delivered.
     constant_until: u64,
 }
 
@@ -132,8 +131,8 @@ impl<'a> Receiver<'a> {
         match &self.settings.window {
             Window::Unlimited => self.constant_until = u64::MAX,
             Window::Autotuned { most, .. } => {
-                // Linux gives room for twice what was read in a round trip, and twice that while it
-                // grows.
+                // Linux gives room for twice the bytes read in a round trip, and twice that while
+                // it grows.
                 let (since, from) = self.measured;
                 let copied = self.delivered - from;
                 self.rcv_wnd = self.rcv_wnd.max(copied.saturating_mul(4)).min(*most);

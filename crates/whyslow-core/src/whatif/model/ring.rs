@@ -15,7 +15,7 @@ pub(super) struct Ring<T> {
 const MANY: usize = 1024;
 
 impl<T: Copy + Default> Ring<T> {
-    /// For so many at a time or more.
+    /// For `number` at a time or more.
     pub(super) fn new(number: u64) -> Self {
         let slots = usize::try_from(number).map_or(MANY, |number| number.clamp(1, MANY)).next_power_of_two();
         Self { slots: vec![T::default(); slots], first: 0, end: 0 }

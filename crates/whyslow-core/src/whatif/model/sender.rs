@@ -1,7 +1,6 @@
-//! The sending host: outstanding and lost segments, and what may be sent next.
+//! The sending host: outstanding and lost segments, and the segments that may be sent next.
 //!
-//! Its methods stand in the files below: what it sends, what ACKs tell it, how it finds losses, and
-//! its timer.
+//! Its methods are in the files below: sending, ACK processing, loss detection, and the timer.
 
 mod acks;
 mod loss_detection;
@@ -108,7 +107,7 @@ pub(super) struct Sender<C> {
     deliveries: Deliveries,
     pub(super) retransmitted: u64,
     rto_timer: Option<Time>,
-    /// The timer starts anew at this time.
+    /// The timer restarts at this time.
     rearm_at: Option<Time>,
     pub(super) recheck: Option<Time>,
 }

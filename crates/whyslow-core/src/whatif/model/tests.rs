@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A transfer at 100 ms, unlimited but for its window.
+/// A transfer at 100 ms, limited only by its window.
 fn plain(bytes: u64) -> Scenario {
     Scenario {
         bytes,

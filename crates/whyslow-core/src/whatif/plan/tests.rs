@@ -80,7 +80,7 @@ fn a_kept_window_meets_the_send_buffer_that_was_kept_too() {
         ..Plan::new(520_000, Nanos::from_micros(2_700))
     };
     let again = Plan { first_window: 1_448_000, receive_window: 5_000_000, ..again };
-    // The request's way, and two round trips but for the last one's way back.
+    // The request's way, and two round trips without the last one's way back.
     assert!(near(seconds(&again), 0.0054, 0.05), "{}", seconds(&again));
 }
 

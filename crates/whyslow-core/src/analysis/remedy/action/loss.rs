@@ -12,7 +12,7 @@ use serde::Serialize;
 pub enum LossAction {
     /// Let the sender's host take ICMP errors that reach it.
     AcceptIcmp {
-        /// Who sends them.
+        /// Sender of the packets.
         from: String,
         /// The sender.
         on: End,
@@ -56,7 +56,7 @@ pub enum LossAction {
     FindLargeLoss,
     /// Find where packets are lost.
     FindLoss {
-        /// Of the packets, 0–1; `None` if a few were lost.
+        /// Share of the packets, 0–1; `None` if only a few were lost.
         share: Option<f64>,
     },
     /// Find the firewall or balancer that strips the SACK option.

@@ -45,7 +45,7 @@ fn send_buffer(bytes: u64) -> String {
     at_least("tcp_wmem", 0, USUAL_WMEM.max(bytes))
 }
 
-/// Keeps what is larger already.
+/// Keeps a value that is already larger.
 fn at_least(name: &str, usual: u64, most: u64) -> String {
     let second = if usual > 0 { format!("($2>{usual}?$2:{usual})") } else { "$2".into() };
     format!(

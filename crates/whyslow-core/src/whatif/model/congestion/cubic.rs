@@ -31,7 +31,7 @@ pub(in super::super) struct Cubic {
     /// When it reaches `origin` (again), seconds.
     k: f64,
     origin: f64,
-    /// Reno's share, segments, and what was acknowledged since it last grew.
+    /// Reno's share, segments, and the segments acknowledged since it last grew.
     w_est: (f64, f64),
     min_rtt: Nanos,
     lull: Lull,
@@ -44,8 +44,8 @@ struct Lull {
     /// With this window, and up to this time, …
     cwnd: f64,
     until: Time,
-    /// … while what was acknowledged since the window grew, and since Reno's share did, is less
-    /// than this.
+    /// … while the segments acknowledged since the window grew, and since Reno's share did, are
+    /// fewer than this.
     credit: f64,
     step: f64,
 }
@@ -92,8 +92,7 @@ impl Cubic {
         self.lull = Lull { cwnd: before, until, credit: fastest, step };
     }
 
-    /// Segments to be acknowledged at this time for each by which a window of so many whole ones
-    /// grows.
+    /// Segments to be acknowledged at this time for each segment by which `window` grows.
     fn per_segment(&self, now: Time, window: f64) -> f64 {
         let since = self.epoch.unwrap_or(now);
         let time = (now - since + self.min_rtt).as_secs_f64();

@@ -24,7 +24,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// Whether slow start should end with this ACK, at a window of so many segments.
+    /// Whether slow start should end with this ACK, at this window in segments.
     pub(super) fn should_exit(&mut self, acked: &AckSample, window: f64) -> bool {
         let Some(rtt) = acked.rtt else { return false };
         if acked.new_round {

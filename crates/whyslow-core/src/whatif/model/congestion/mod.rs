@@ -12,11 +12,11 @@ pub(super) use reno::Reno;
 use super::sender_settings::SenderSettings;
 use crate::units::{Nanos, Time};
 
-/// What an ACK told.
+/// Data of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckSample {
     pub(super) now: Time,
-    /// Segments that it newly says have arrived.
+    /// Segments that it newly acknowledges or selectively acknowledges.
     pub(super) segments: f64,
     /// Round trip of the newest of them, if it was sent once only.
     pub(super) rtt: Option<Nanos>,
@@ -62,7 +62,7 @@ pub(super) trait CongestionController {
     }
 }
 
-/// The whole part of what is not negative: as `f64::floor`, without its call.
+/// The whole part of a non-negative number: as `f64::floor`, without its call.
 fn whole(value: f64) -> f64 {
     // Where numbers have a fraction.
     if value < (1u64 << 52) as f64 { value as i64 as f64 } else { value }

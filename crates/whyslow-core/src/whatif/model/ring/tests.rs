@@ -3,7 +3,7 @@
 use super::*;
 use std::collections::VecDeque;
 
-/// As a deque whose numbers are counted beside it.
+/// Equal to a deque with a separate counter.
 #[test]
 fn each_is_found_by_its_number_however_many_come_and_go() {
     let (mut ring, mut deque, mut gone) = (Ring::new(9), VecDeque::new(), 0);

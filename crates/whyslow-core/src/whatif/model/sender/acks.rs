@@ -1,4 +1,5 @@
-//! What an ACK tells the sender: what arrived, when, and how the window changes for it.
+//! The effects of an ACK on the sender: delivered segments, their times, and the change of the
+//! window.
 
 use super::{Segment, Sender, State};
 use crate::units::{Nanos, Time};
@@ -15,8 +16,8 @@ struct Delivery {
 }
 
 impl<C: CongestionController> Sender<C> {
-    /// Returns whether nothing is missing or being repaired, and only ACKs change what may be sent,
-    /// not pacing or a buffer.
+    /// Returns whether nothing is missing or being repaired, and only ACKs change how much may be
+    /// sent, not pacing or a buffer.
     pub(in crate::whatif::model) fn is_undisturbed(&self) -> bool {
         let is_plain = self.buffer.is_none() && self.pace().is_none();
         is_plain && self.recovery.is_none() && self.lost.is_empty() && self.sacked_out == 0

@@ -1,4 +1,4 @@
-//! What the sender may send next, and what it sends.
+//! The segments that the sender may send next.
 
 use super::{Blocked, Packet, Segment, Sender, State};
 use crate::units::{Nanos, Time};
@@ -75,7 +75,8 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// Returns how much new data the next segment may carry, or what other than cwnd prevents it.
+    /// Returns how much new data the next segment may carry, or the limit other than cwnd that
+    /// prevents it.
     pub(super) fn next_size(&self, full: bool) -> Result<u64, Blocked> {
         let size = self.mss.min(self.available.saturating_sub(self.sent_bytes));
         if size == 0 {
