@@ -108,8 +108,8 @@ impl Model {
         (self.time - self.measured).0.abs() as f64 <= MODEL_TOLERANCE * self.measured.0 as f64
     }
 
-    /// Whether the transfer took so much longer than the model that this cause, which the model
-    /// covers in full, cannot explain most of its time.
+    /// Whether the model, which covers this cause in full, leaves most of the transfer's time
+    /// unexplained.
     fn leaves_most_open(&self, finding: &Finding) -> bool {
         !self.is_partial
             && self.time.scale(CONTRADICTION_FACTOR) < self.measured

@@ -1,7 +1,7 @@
 //! The same pipeline for packets that do not end: each transfer is reported once, soon after it has
 //! ended, on connections that go on as well.
 //!
-//! Its report of a transfer equals the analysis of all packets up to then; its report of a
+//! The report on a transfer equals the analysis of all packets up to then; its report of a
 //! connection at its end, the analysis of the whole capture. Later packets of an open connection
 //! (with a shorter round trip, say) do not change an earlier report. A transfer that continues
 //! after a silence longer than any of TCP's own is reported again, and marked as such. Memory is
