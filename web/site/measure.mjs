@@ -1,9 +1,9 @@
-// How long the page without a server takes, beside the program on one thread, and how much memory:
+// How long the page without a server takes, next to the program on one thread, and how much memory:
 //   npm run measure:site -- CAPTURE…
 // By the clock is what a user waits for: from the drop to the verdict on the screen.
 // ROUNDS for another number than three; WHYSLOW names the program. In each round both run once, in
-// turn: what disturbs the machine disturbs both. Medians are told; processor time of the browser is
-// that of all its processes. No test: the figures are the machine's, and its load stands beside.
+// turn: what disturbs the machine disturbs both. Medians are printed; processor time of the browser is
+// that of all its processes. No test: the figures are the machine's, and its load is printed too.
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -12,15 +12,15 @@ import { program } from "../test/program.mjs";
 import { drop, tryPage } from "../test/site.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
-/** Milliseconds between the opening of the page and the drop: nobody is quicker. */
+/** Milliseconds between the opening of the page and the drop: no user is quicker. */
 const CHOOSING = 500;
 const median = (all) => all.toSorted((a, b) => a - b)[all.length >> 1];
 
 /** Seconds that the program takes: on the clock, and of a processor. */
 function native(path) {
   const script = 'TIMEFORMAT="%R %U %S"; time "$0" --threads 1 --json -- "$1" >/dev/null';
-  const said = execFileSync("bash", ["-c", `{ ${script}; } 2>&1`, program, path], { encoding: "utf8" });
-  const [clock, user, system] = said.trim().split("\n").at(-1).split(" ").map(Number);
+  const printed = execFileSync("bash", ["-c", `{ ${script}; } 2>&1`, program, path], { encoding: "utf8" });
+  const [clock, user, system] = printed.trim().split("\n").at(-1).split(" ").map(Number);
   return { clock, processor: user + system };
 }
 

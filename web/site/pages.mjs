@@ -93,11 +93,11 @@ function causes(root) {
     const end = lines.findIndex((line) => !line.startsWith("//!"));
     const text = lines.slice(0, end).map((line) => line.replace(/^\/\/! ?/, ""));
     const blank = text.indexOf("");
-    const said = text.slice(0, blank).join(" ").replace(/^# /, "");
+    const printed = text.slice(0, blank).join(" ").replace(/^# /, "");
     const seen = existsSync(join(root, "casebook", `${slug}.md`))
       ? `\n\n## A case\n[A transfer with this cause, packet by packet](../casebook/${slug}.md)\n`
       : "";
-    const source = `# ${slug}\n\n**${said}**\n\n${text.slice(blank + 1).join("\n")}${seen}`;
+    const source = `# ${slug}\n\n**${printed}**\n\n${text.slice(blank + 1).join("\n")}${seen}`;
     return { path: `causes/${slug}.md`, source, title: slug, part: "Causes" };
   });
 }

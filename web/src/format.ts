@@ -73,7 +73,7 @@ export function figure(value: number, unit: string): string {
 }
 
 /**
- * The name of a file that was dropped here, with every character written out that nobody sees or
+ * The name of a file that was dropped here, with every character written out that is not visible or
  * that turns the reading order round: as the program writes all names that it gives the page.
  */
 export function visible(name: string): string {

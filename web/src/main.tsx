@@ -23,7 +23,7 @@ import { type Going, Waiting } from "./waiting";
 import { WatchView } from "./watch";
 import { type Lang, lang } from "./words";
 
-/** What is said above what is open: what did not come of it, and why. */
+/** The notice above the open captures: what failed, and why. */
 interface Notice {
   what: string;
   why: string;

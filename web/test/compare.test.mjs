@@ -40,28 +40,28 @@ const drop = (page, name, bytes, share) =>
 
 /** That the page has the program's data, and its sentences, which the terminal wraps. */
 async function agrees(page, a, b) {
-  const [told, text] = [compared(a, b), run("compare", a, b).toLowerCase().replace(/\s+/g, " ")];
+  const [explained, text] = [compared(a, b), run("compare", a, b).toLowerCase().replace(/\s+/g, " ")];
   await page.waitForSelector(".compare .verdict h1");
   const sentences = [
     await page.textContent(".verdict h1"),
     ...(await page.$$eval(".words li", (list) => list.map((item) => item.textContent))),
   ];
-  assert.equal(sentences.length, told.statements.length);
+  assert.equal(sentences.length, explained.statements.length);
   for (const sentence of sentences) assert.ok(text.includes(sentence.toLowerCase()), sentence);
-  assert.equal(await page.locator(".phases tbody tr").count(), told.phases.length);
+  assert.equal(await page.locator(".phases tbody tr").count(), explained.phases.length);
   const rounds = await cells(page, ".figures.rounds tbody tr");
-  assert.equal(rounds.length, told.rounds.length);
-  told.rounds.forEach(([a], index) => {
+  assert.equal(rounds.length, explained.rounds.length);
+  explained.rounds.forEach(([a], index) => {
     if (!a) return;
     assert.deepEqual(rounds[index].slice(2, 4), [thousands(a.bytes), thousands(a.in_flight)]);
   });
-  const differ = told.settings.filter((setting) => setting.differs).length;
+  const differ = explained.settings.filter((setting) => setting.differs).length;
   assert.equal(await page.locator(".settings .differs").count(), differ);
 }
 
 test("two captures side by side say what the program says", async (t) => {
   const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]));
-  const told = compared(CAPPED, GROWING);
+  const explained = compared(CAPPED, GROWING);
   await agrees(page, CAPPED, GROWING);
   assert.match(page.url(), /compare=1\.2~2\.2|compare=1\.2%7E2\.2/);
   // The longest bar is that of the phase that differs most, and lies on the side of who waited.
@@ -71,13 +71,14 @@ test("two captures side by side say what the program says", async (t) => {
       width: row.querySelector(".bar").getBoundingClientRect().width,
     })),
   );
-  const most = told.phases.reduce(
-    (best, phase, index) => (Math.abs(phase.difference_s) > Math.abs(told.phases[best].difference_s) ? index : best),
+  const most = explained.phases.reduce(
+    (best, phase, index) =>
+      Math.abs(phase.difference_s) > Math.abs(explained.phases[best].difference_s) ? index : best,
     0,
   );
   assert.equal(bars[most].width, Math.max(...bars.map((bar) => bar.width)));
-  assert.equal(bars[most].left, told.phases[most].difference_s < 0);
-  for (const lead of told.leads.filter((one) => one.faster !== null)) {
+  assert.equal(bars[most].left, explained.phases[most].difference_s < 0);
+  for (const lead of explained.leads.filter((one) => one.faster !== null)) {
     assert.ok((await page.locator(`.strip rect.${"AB"[lead.faster]}`).count()) > 0);
   }
 });
@@ -87,8 +88,8 @@ test("under the pointer stands how long each took for so many bytes", async (t) 
   await page.waitForSelector(".curves svg");
   const box = await page.locator(".curves svg").boundingBox();
   await page.mouse.move(box.x + 300, box.y + 150);
-  const said = await page.textContent(".curves .readout");
-  const [, size, a, b] = said.match(/^([\d,]+) BA ([\d.]+) m?sB ([\d.]+) m?s/) ?? assert.fail(said);
+  const printed = await page.textContent(".curves .readout");
+  const [, size, a, b] = printed.match(/^([\d,]+) BA ([\d.]+) m?sB ([\d.]+) m?s/) ?? assert.fail(printed);
   const bytes = Number(size.replaceAll(",", ""));
   const { curves } = compared(CAPPED, GROWING);
   [a, b].forEach((time, which) => {
@@ -135,19 +136,19 @@ test("two transfers are chosen with check marks", async (t) => {
   await agrees(page, `${path}#5`, `${path}#8`);
 });
 
-test("a second capture is dropped beside the open one", async (t) => {
+test("a second capture is dropped next to the open one", async (t) => {
   const page = await served(t, await view(CAPPED), "#c=1");
   await page.waitForSelector('.figure[aria-busy="false"][data-range]');
   await drop(page, "other <b>.pcap", readFileSync(GROWING), 0.75);
   await agrees(page, CAPPED, GROWING);
   assert.match(await page.textContent(".side.B h2"), /other <b>\.pcap: connection 2, transfer 2/);
-  // What is no capture leaves open what was, and is said.
+  // A file that is no capture is refused, and the open one stays.
   const url = page.url();
   await drop(page, "no.pcap", Buffer.from("no capture, and no text of tcpdump's either"), 0.9);
   await page.waitForSelector(".notice");
-  const said = await page.textContent(".notice");
-  assert.match(said, /no\.pcap: byte \d+: no packet was found .*expected tcpdump/);
-  assert.doesNotMatch(said, /\/tmp/);
+  const printed = await page.textContent(".notice");
+  assert.match(printed, /no\.pcap: byte \d+: no packet was found .*expected tcpdump/);
+  assert.doesNotMatch(printed, /\/tmp/);
   await agrees(page, CAPPED, GROWING);
   assert.equal(page.url(), url);
   // On the left half it is opened alone.
@@ -230,7 +231,7 @@ const readout = (page) =>
     ),
   );
 
-/** Goes to a frame, zooms in on it, and points at it: what is said of it. */
+/** Goes to a frame, zooms in on it, and points at it: the readout there. */
 async function pointAt(page, frame) {
   const old = page.url();
   await page.keyboard.press("g");
@@ -241,13 +242,13 @@ async function pointAt(page, frame) {
   for (let step = 0; step < 12; step += 1) await page.keyboard.press("+");
   await page.waitForTimeout(500);
   const box = await page.locator(".figure").boundingBox();
-  let said = {};
+  let printed = {};
   for (let y = 40; y < 300; y += 30) {
     await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + y);
-    said = await readout(page);
-    if (said.frame === frame) break;
+    printed = await readout(page);
+    if (printed.frame === frame) break;
   }
-  return said;
+  return printed;
 }
 
 test("a connection is drawn across a rotation set", async (t) => {
@@ -262,9 +263,9 @@ test("a connection is drawn across a rotation set", async (t) => {
   await drawn(page);
   const alone = await served(t, await view(sample("loss-client")), "#c=1");
   await drawn(alone);
-  const [said, expected] = [await pointAt(page, "2:31"), await pointAt(alone, String(700 + 31))];
-  assert.equal(said.frame, "2:31");
-  assert.deepEqual({ ...said, frame: "" }, { ...expected, frame: "" });
+  const [printed, expected] = [await pointAt(page, "2:31"), await pointAt(alone, String(700 + 31))];
+  assert.equal(printed.frame, "2:31");
+  assert.deepEqual({ ...printed, frame: "" }, { ...expected, frame: "" });
   await page.keyboard.press("0");
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("a:has-text('pcapng')")]);
   await download.saveAs(join(folder, "set.pcapng"));
@@ -274,14 +275,14 @@ test("a connection is drawn across a rotation set", async (t) => {
   );
 });
 
-test("what comes through a pipe is drawn too, and its size is said", async (t) => {
+test("what comes through a pipe is drawn too, and its size is printed", async (t) => {
   const bytes = readFileSync(sample("loss-client"));
   const server = await serve(["view", "-"], bytes);
   const page = await served(t, server, "#c=1");
   await drawn(page);
   assert.equal(await page.textContent(".file"), "-");
-  assert.ok(server.said().includes(`${thousands(bytes.length)} B came`), server.said());
-  const [, kept] = server.said().match(/are in (\S+) until the end/);
+  assert.ok(server.printed().includes(`${thousands(bytes.length)} B came`), server.printed());
+  const [, kept] = server.printed().match(/are in (\S+) until the end/);
   assert.ok(existsSync(kept));
   await server.end();
   assert.ok(!existsSync(kept), "the file goes with the program");

@@ -1,4 +1,4 @@
-// Names are whatever somebody called a host or a file: none of them is markup, and none hides what
+// Names of hosts and files are hostile: none of them is markup, and none hides what
 // it is.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -192,7 +192,7 @@ test("a dropped file's name is seen as it is while it comes, when it is open, an
 test("a file that does not come whole leaves open what is open, and says so", async (t) => {
   const server = await view(sample("slow-start-client"));
   t.after(() => server.end());
-  // The browser's console tells of the failure as well.
+  // The browser's console shows the failure as well.
   const context = await newContext();
   t.after(() => context.close());
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-// Very many connections on the page: all have a line, and the worst are told of in full.
+// Very many connections on the page: all have a line, and the worst are shown in full.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { browserOfFile } from "./browser.mjs";
@@ -145,11 +145,11 @@ test("both ends of one transfer count once, opened together or set side by side"
   await shown(page, "1 connection, 1 of them in two captures");
   const alone = await view(both[0]);
   t.after(() => alone.end());
-  const beside = await open(t, alone.url);
-  await beside.waitForSelector(".causes li");
-  await beside.setInputFiles('input[aria-label="Capture files to compare with"]', both[1]);
-  await beside.waitForSelector(".compare .verdict h1");
-  await beside.click(".brand");
-  await beside.waitForSelector(".causes li");
-  assert.match(await beside.textContent(".causes li"), /loss765 ms1 connection/);
+  const second = await open(t, alone.url);
+  await second.waitForSelector(".causes li");
+  await second.setInputFiles('input[aria-label="Capture files to compare with"]', both[1]);
+  await second.waitForSelector(".compare .verdict h1");
+  await second.click(".brand");
+  await second.waitForSelector(".causes li");
+  assert.match(await second.textContent(".causes li"), /loss765 ms1 connection/);
 });

@@ -61,8 +61,8 @@ test("the overview says the verdict first, and what each cause cost", async (t) 
   await page.waitForSelector(".verdict h1");
   const found = json(sample("receive-window-client")).connections[0].transfers[1].findings[0];
   // The program's own sentence, which it wraps.
-  const told = await page.textContent(".verdict h1");
-  assert.ok(run(sample("receive-window-client")).replace(/\s+/g, " ").startsWith(told), told);
+  const explained = await page.textContent(".verdict h1");
+  assert.ok(run(sample("receive-window-client")).replace(/\s+/g, " ").startsWith(explained), explained);
   assert.equal(await page.textContent(".verdict .cause"), found.cause);
   assert.equal(await page.textContent(".causes li .cause"), "receive-window");
   await page.click(".verdict .cause");
@@ -94,7 +94,7 @@ test("tables sort by a click and are filtered, and a row opens", async (t) => {
   await page.waitForSelector(".crumbs b:has-text('connection 8')");
 });
 
-test("a dropped capture is read here, and one that is none is said to be none", async (t) => {
+test("a dropped capture is read here, and a file that is no capture is refused", async (t) => {
   const { page } = await served(t, []);
   await page.waitForSelector(".drop");
   const drop = (name, bytes) =>
@@ -113,9 +113,9 @@ test("a dropped capture is read here, and one that is none is said to be none", 
   await drawn(page);
   await drop("no.pcap", Buffer.from("this is no capture at all, and not tcpdump's text either"));
   await page.waitForSelector(".notice");
-  const said = await page.textContent(".notice");
-  assert.match(said, /Not opened\. no\.pcap/);
-  assert.doesNotMatch(said, /\/tmp/);
+  const output = await page.textContent(".notice");
+  assert.match(output, /Not opened\. no\.pcap/);
+  assert.doesNotMatch(output, /\/tmp/);
   // What was open is so still, where it was looked at, and after a reload.
   await drawn(page);
   assert.match(page.url(), /#c=1/);
@@ -232,18 +232,18 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
     const box = await page.locator(".figure").boundingBox();
     const middle = box.x + 78 + (box.width - 90) / 2;
     const tall = [0.1, 0.3, 0.5, 0.7];
-    let said = {};
+    let output = {};
     for (const share of tall) {
       await page.mouse.move(middle, box.y + 60 + 300 * share);
-      said = await readout(page);
-      if (Number(said.frame) === frame) break;
+      output = await readout(page);
+      if (Number(output.frame) === frame) break;
     }
-    assert.equal(Number(said.frame), frame);
-    assert.equal(Number.parseFloat(said.time).toFixed(6), times[frame].toFixed(6));
-    if (frame === resent) assert.match(said.kind, /^F: /);
-    let told;
+    assert.equal(Number(output.frame), frame);
+    assert.equal(Number.parseFloat(output.time).toFixed(6), times[frame].toFixed(6));
+    if (frame === resent) assert.match(output.kind, /^F: /);
+    let explained;
     try {
-      told = execFileSync(
+      explained = execFileSync(
         "tshark",
         [
           "-r",
@@ -269,7 +269,10 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
       continue;
     }
     const number = (text) => Number(text.replace(/[^0-9]/g, ""));
-    assert.deepEqual([said.length, said.seq, said.ack, said.window].map(number), told.trim().split("\t").map(Number));
+    assert.deepEqual(
+      [output.length, output.seq, output.ack, output.window].map(number),
+      explained.trim().split("\t").map(Number),
+    );
   }
 });
 
@@ -293,14 +296,14 @@ test("the strips share the zoom and the pointer of the sequence numbers", async 
     await goTo(page, round.last_frame);
     for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
     const box = await page.locator(".figure").boundingBox();
-    let said = {};
-    for (let down = 60; down < 400 && Number(said.frame) !== round.last_frame; down += 20) {
+    let output = {};
+    for (let down = 60; down < 400 && Number(output.frame) !== round.last_frame; down += 20) {
       await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + down);
-      said = await readout(page);
+      output = await readout(page);
     }
-    assert.equal(Number(said.frame), round.last_frame);
+    assert.equal(Number(output.frame), round.last_frame);
     const [flight] = await legend("in flight");
-    same(flight, said["in flight"]);
+    same(flight, output["in flight"]);
     same(flight, `${round.in_flight} B`);
     // As far as the line of the pointer: all are on one axis.
     const dots = await page.$$eval(".strip .u-cursor-pt:not(.u-off)", (all) => all.length);
@@ -320,7 +323,7 @@ test("the strips share the zoom and the pointer of the sequence numbers", async 
       count,
     );
   }
-  // What a sign means is said.
+  // The meaning of a sign is shown.
   assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows it/);
 });
 
@@ -355,7 +358,7 @@ test("paper takes the graphs as lines, in the colours of paper", async (t) => {
   const { page } = await served(t, [sample("loss-client")], "#c=1", { colorScheme: "dark" });
   await drawn(page);
   assert.equal(await page.locator(".printed svg").count(), 0);
-  // Chromium tells the page of it before it prints.
+  // Chromium informs the page before it prints.
   const pdf = await page.pdf({ format: "A4" });
   assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
   assert.equal(await page.locator(".printed svg").count(), 1);
@@ -505,7 +508,7 @@ test("text of a capture is text on the page", async (t) => {
   assert.equal(await page.locator("img").count(), 0);
 });
 
-test("nobody but the page's own address is answered", async (t) => {
+test("only the page's own address is answered", async (t) => {
   const server = await view(sample("slow-start-client"));
   t.after(() => server.end());
   const { origin, host, pathname } = new URL(server.url);
@@ -548,7 +551,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("an end of the program is said", async (t) => {
+test("the end of the program is shown", async (t) => {
   assert.throws(
     () => run("view", join(folder, "none.pcap")),
     (error) => error.status === 2 && /none\.pcap/.test(error.stderr),

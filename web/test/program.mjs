@@ -31,8 +31,8 @@ export const view = (...files) => serve(["view", ...files]);
 export function serve(args, input) {
   const child = spawn(program, args, { stdio: [input ? "pipe" : "ignore", "pipe", input ? "pipe" : "inherit"] });
   if (input) child.stdin.end(input);
-  let said = "";
-  child.stderr?.setEncoding("utf8").on("data", (text) => (said += text));
+  let printed = "";
+  child.stderr?.setEncoding("utf8").on("data", (text) => (printed += text));
   const ended = new Promise((done) => child.on("exit", (code) => done(code)));
   const end = () => {
     child.kill("SIGINT");
@@ -40,7 +40,7 @@ export function serve(args, input) {
   };
   return new Promise((done, failed) => {
     child.stdout.setEncoding("utf8");
-    child.stdout.once("data", (line) => done({ url: line.trim(), said: () => said, end }));
-    ended.then((code) => failed(new Error(`whyslow ${args[0]} ended with ${code}: ${said}`)));
+    child.stdout.once("data", (line) => done({ url: line.trim(), printed: () => printed, end }));
+    ended.then((code) => failed(new Error(`whyslow ${args[0]} ended with ${code}: ${printed}`)));
   });
 }

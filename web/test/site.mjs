@@ -9,7 +9,7 @@ export const isBuilt = existsSync(join(site, "try.html"));
 export const tryPage = `file://${join(site, "try.html")}`;
 
 /** What the program says of these captures: JSON, or why it cannot read them. */
-export function said(...files) {
+export function printed(...files) {
   const [file] = files;
   const options = { cwd: dirname(file), maxBuffer: 1 << 29 };
   return new Promise((done) => {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { browserOfFile } from "./browser.mjs";
 import { folder, json, root, sample } from "./program.mjs";
-import { drop, found, isBuilt, said, saved, site, tryPage } from "./site.mjs";
+import { drop, found, isBuilt, printed, saved, site, tryPage } from "./site.mjs";
 
 const REPOSITORY = "https://github.com/whyslow/whyslow/blob/main/";
 const options = { skip: isBuilt ? false : "the site is not built: make site" };
@@ -117,7 +117,7 @@ test("any web server offers it, and what is opened is not sent to it", options, 
   const requests = [];
   page.on("request", (request) => requests.push(request.url()));
   const capture = sample("loss-client");
-  assert.equal((await found(page, [capture])).json, (await said(capture)).json);
+  assert.equal((await found(page, [capture])).json, (await printed(capture)).json);
   await page.getByText("see why").first().click();
   await drawn(page);
   const sent = requests.filter((url) => url.startsWith("http"));
@@ -176,8 +176,8 @@ test("compressed captures say what the others say", options, async (t) => {
   const [half, rest] = [bytes.subarray(0, 70_000), bytes.subarray(70_000)];
   const members = join(folder, "members.pcap.gz");
   writeFileSync(members, Buffer.concat([gzipSync(half), gzipSync(rest)]));
-  const told = JSON.parse((await found(page, [members])).json);
-  assert.deepEqual(told.connections, json(sample("loss-client")).connections);
+  const explained = JSON.parse((await found(page, [members])).json);
+  assert.deepEqual(explained.connections, json(sample("loss-client")).connections);
 });
 
 /** WebAssembly of this page cannot wait for anything, as in some browsers. */
@@ -199,7 +199,7 @@ test("blocks that are read ahead, or in turn, are the whole capture", options, a
   const long = join(folder, "blocks.pcap");
   writeFileSync(long, Buffer.concat([one, ...Array(39).fill(one.subarray(24))]));
   assert.ok(statSync(long).size > 4e6);
-  const { json: wanted } = await said(long);
+  const { json: wanted } = await printed(long);
   assert.ok(JSON.parse(wanted).captures[0].packets > 10_000);
   const context = await newContext();
   t.after(() => context.close());
@@ -230,10 +230,10 @@ test("JSON is that of the program, byte for byte", options, async (t) => {
   let [same, refused] = [0, 0];
   const captures = [...files(join(root, "samples"), ".pcap"), ...all];
   // The program answers to the next while the page reads this one.
-  let next = said(captures[0]);
+  let next = printed(captures[0]);
   for (const [at, path] of captures.entries()) {
     const theirs = await next;
-    if (at + 1 < captures.length) next = said(captures[at + 1]);
+    if (at + 1 < captures.length) next = printed(captures[at + 1]);
     const ours = await found(page, [path]);
     if (theirs.json !== undefined && theirs.json === ours.json) same += 1;
     else if (theirs.json === undefined && ours.json === undefined) refused += 1;

@@ -36,8 +36,8 @@ async function click(page, frame) {
   const x = box.x + 78 + (box.width - 90) / 2;
   for (let y = 50; y < 230; y += 8) {
     await page.mouse.move(x, box.y + y);
-    const said = await page.textContent(".readout");
-    if (said.startsWith(`frame${frame}time`)) {
+    const output = await page.textContent(".readout");
+    if (output.startsWith(`frame${frame}time`)) {
       await page.mouse.down();
       await page.mouse.up();
       return;
@@ -55,19 +55,19 @@ test("the verdict and the main graph are on one screen", async (t) => {
   assert.ok(figure.y + figure.height <= 800, `the graphs end at ${figure.y + figure.height}`);
 });
 
-test("a packet that is clicked tells its headers and the verdict on it", async (t) => {
+test("a clicked packet shows its headers and the verdict on it", async (t) => {
   const page = await open(t, `${server.url}#c=1`);
   await drawn(page);
   const [resent] = json(sample("loss-server")).connections[0].directions[1].retransmissions;
   await click(page, resent.frame);
   await page.waitForFunction(() => document.querySelector(".packet")?.textContent.includes("options"));
   assert.match(await page.textContent(".packet header"), /fast retransmission/);
-  const said = await facts(page);
-  assert.equal(said["sent by"], "server");
-  assert.match(said["sequence number"], new RegExp(`^${resent.seq.toLocaleString("en")} `));
-  assert.match(said.flags, /ACK \(0x01/);
-  assert.match(said.options, /timestamps \d+, echo \d+/);
-  assert.equal(said.time, `${resent.time_s.toFixed(9)} s`);
+  const output = await facts(page);
+  assert.equal(output["sent by"], "server");
+  assert.match(output["sequence number"], new RegExp(`^${resent.seq.toLocaleString("en")} `));
+  assert.match(output.flags, /ACK \(0x01/);
+  assert.match(output.options, /timestamps \d+, echo \d+/);
+  assert.equal(output.time, `${resent.time_s.toFixed(9)} s`);
 });
 
 test("two packets are measured: time, bytes, rate", async (t) => {
@@ -79,13 +79,13 @@ test("two packets are measured: time, bytes, rate", async (t) => {
   await page.keyboard.press("m");
   await click(page, third.frame);
   await page.waitForSelector(".measured");
-  const said = await page.textContent(".measured");
-  assert.match(said, new RegExp(`from frame ${first.frame}`));
+  const output = await page.textContent(".measured");
+  assert.match(output, new RegExp(`from frame ${first.frame}`));
   const span = third.time_s - first.time_s;
-  assert.match(said, new RegExp(`Δt${(span * 1e3).toPrecision(3).replace(/\.?0+$/, "")}\\d* ms`));
+  assert.match(output, new RegExp(`Δt${(span * 1e3).toPrecision(3).replace(/\.?0+$/, "")}\\d* ms`));
   const bytes = third.seq + third.bytes - first.seq - first.bytes;
-  assert.match(said, new RegExp(`Δbytes${bytes.toLocaleString("en")} B`));
-  assert.match(said, /rate[\d.]+ .bit\/s/);
+  assert.match(output, new RegExp(`Δbytes${bytes.toLocaleString("en")} B`));
+  assert.match(output, /rate[\d.]+ .bit\/s/);
 });
 
 test("the map shows what is seen of the connection, and moves it", async (t) => {
@@ -190,7 +190,7 @@ test("notes stay over a reload, and travel in the report that is saved", async (
     const [download] = await Promise.all([from.waitForEvent("download"), from.click("button:has-text('Save report')")]);
     return download.path();
   };
-  const told = async (path) => {
+  const explained = async (path) => {
     // A browser asks the name what a file is.
     const named = `${path}.html`;
     copyFileSync(path, named);
@@ -202,14 +202,14 @@ test("notes stay over a reload, and travel in the report that is saved", async (
     assert.match(file.url(), /t=0\.2/);
     return file;
   };
-  const file = await told(await saved(page));
+  const file = await explained(await saved(page));
   // And on, from file to file.
-  await told(await saved(file));
+  await explained(await saved(file));
   await page.click("button[aria-label='Remove the note 1']");
   await page.waitForSelector(".notes li", { state: "detached" });
 });
 
-test("the overview of ten thousand connections is printed on two sheets at most, and says no folder", async (t) => {
+test("the overview of ten thousand connections is printed on two sheets at most, without folders", async (t) => {
   const page = await open(t, `file://${report("print", manyConnections(10_000))}`);
   await page.waitForSelector(".list tbody tr");
   const pdf = await page.pdf({ format: "A4" });

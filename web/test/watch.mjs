@@ -66,8 +66,8 @@ export class Growing {
 /** `whyslow watch --view`: its address, what it says, its input, and how to end it. */
 export function watch(t, ...args) {
   const child = spawn(program, ["watch", "--view", ...args], { stdio: ["pipe", "pipe", "pipe"] });
-  let [printed, said] = ["", ""];
-  child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+  let [printed, output] = ["", ""];
+  child.stderr.setEncoding("utf8").on("data", (text) => (output += text));
   const ended = new Promise((done) => child.on("exit", (code) => done(code)));
   const end = () => {
     child.kill("SIGINT");
@@ -78,8 +78,8 @@ export function watch(t, ...args) {
     child.stdout.setEncoding("utf8").on("data", (text) => {
       printed += text;
       const url = printed.match(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//)?.[0];
-      if (url) done({ url, input: child.stdin, said: () => said, printed: () => printed, end });
+      if (url) done({ url, input: child.stdin, output: () => output, printed: () => printed, end });
     });
-    ended.then((code) => failed(new Error(`whyslow watch ended with ${code}: ${said}`)));
+    ended.then((code) => failed(new Error(`whyslow watch ended with ${code}: ${output}`)));
   });
 }

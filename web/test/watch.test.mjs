@@ -24,7 +24,7 @@ const slow = (count, wait, { start = 0, port = 30_000 } = {}) =>
 const status = (page) => page.textContent(".watch .tablehead [role=status]");
 const fresh = (page) => page.locator(`${ROW}.fresh`).count();
 
-test("transfers appear as they end, and the costliest cause is said", async (t) => {
+test("transfers appear as they end, and the costliest cause is shown", async (t) => {
   const capture = new Growing("appear.pcap");
   const { url, end } = await watch(t, capture.path);
   const page = await open(t, url);
@@ -96,20 +96,20 @@ test("an opened transfer stays as it is, its zoom too, and newer ones of it are 
   const page = await open(t, url);
   await page.locator(ROW, { hasText: "60.0 kB" }).locator("button.open").click();
   await page.waitForSelector("main.connection .figure canvas, main.connection .figure[aria-busy=false]");
-  const told = () => page.textContent("main.connection .verdict h2");
-  assert.match(await told(), /server-think/);
+  const explained = () => page.textContent("main.connection .verdict h2");
+  assert.match(await explained(), /server-think/);
   assert.match(await page.textContent(".livebar"), /packets in memory/);
   assert.ok((await page.locator("main.connection .rounds, main.connection .waterfall").count()) > 0);
   await page.waitForFunction(() => document.querySelector(".figure")?.dataset.range);
   await page.keyboard.press("+");
   await page.waitForFunction(() => location.hash.includes("t="));
-  const [verdict, hash] = [await told(), await page.evaluate(() => location.hash)];
+  const [verdict, hash] = [await explained(), await page.evaluate(() => location.hash)];
   // After all that the clock of the packets has gone on to meanwhile.
   const late = whole.slice(cut).map((packet) => ({ ...packet, time: packet.time + 100 }));
   capture.add(late, connection({ start: 140, port: 31_001 }));
   const offer = page.locator(".livebar button", { hasText: "newer transfer" });
   await offer.waitFor();
-  assert.deepEqual([await told(), await page.evaluate(() => location.hash)], [verdict, hash]);
+  assert.deepEqual([await explained(), await page.evaluate(() => location.hash)], [verdict, hash]);
   await offer.click();
   await page.waitForFunction(() => /of 4/.test(document.querySelector(".turn")?.textContent ?? ""));
   assert.equal(await page.evaluate(() => location.hash), hash);
@@ -150,11 +150,11 @@ test("the packets of a connection are saved, and explained as it was", async (t)
   assert.match(download.suggestedFilename(), /^whyslow-\d+\.pcapng$/);
   const saved = json(path);
   assert.deepEqual(saved.captures[0].problems, []);
-  const [told] = saved.connections;
+  const [explained] = saved.connections;
   const of = json(capture.path).connections.find((one) => one.client.port === 30_001);
   assert.equal(saved.connections.length, 1);
   assert.deepEqual(
-    told.transfers.map(({ bytes, duration_s, verdict }) => [bytes, duration_s, verdict]),
+    explained.transfers.map(({ bytes, duration_s, verdict }) => [bytes, duration_s, verdict]),
     of.transfers.map(({ bytes, duration_s, verdict }) => [bytes, duration_s, verdict]),
   );
   assert.ok(readFileSync(path).includes("whyslow: "), "the verdict is a comment");
@@ -191,16 +191,16 @@ test("packets that left memory are missing, and the rest is there", async (t) =>
 });
 
 test("at the end of a pipe the page stays, a reload shows it again, and so does another browser", async (t) => {
-  const { url, input, said, printed, end } = await watch(t, "-", "--metrics", "127.0.0.1:0");
+  const { url, input, output, printed, end } = await watch(t, "-", "--metrics", "127.0.0.1:0");
   const page = await open(t, url);
   await page.waitForSelector("text=No packet has come yet.");
   input.write(pcap(slow(5, 0.4).flat(), { options: true }));
   await untilRows(page, 8);
-  assert.match(said(), /metrics at http:/);
+  assert.match(output(), /metrics at http:/);
   input.end();
   await page.waitForSelector("text=The watch has ended: 5 of 10 transfers lost time, most of it to server-think");
   await untilRows(page, 10);
-  while (!/the watch has ended; the page stays until Ctrl-C/.test(said())) await page.waitForTimeout(20);
+  while (!/the watch has ended; the page stays until Ctrl-C/.test(output())) await page.waitForTimeout(20);
   assert.match(printed(), /lost by cause/);
   await page.reload();
   await untilRows(page, 10);
@@ -240,13 +240,13 @@ async function watchWithLines(t, path, kept) {
   const args = ["watch", path, "--view", "--jsonl", "--for", "2s", "--keep", kept, "--slower-than", "10ms"];
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
-  let [out, said] = ["", ""];
+  let [out, output] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
   const ended = new Promise((done) => child.on("exit", done));
   const url = await new Promise((done) => {
     child.stderr.setEncoding("utf8").on("data", (text) => {
-      said += text;
-      const found = said.match(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//);
+      output += text;
+      const found = output.match(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//);
       if (found) done(found[0]);
     });
   });
@@ -257,7 +257,7 @@ async function watchWithLines(t, path, kept) {
   return { url, printed: () => out, end };
 }
 
-test("names that somebody chose are no markup", async (t) => {
+test("names of hosts and files are no markup", async (t) => {
   const capture = new Growing("hostile.pcap");
   const path = `/"><img src=x onerror=document.title='taken'><script>document.title='taken'</script>`;
   capture.add(connection({ start: 0, port: 30_000, answers: [[0.5, 3_000]], path }));
@@ -269,7 +269,7 @@ test("names that somebody chose are no markup", async (t) => {
   await page.waitForSelector("main.connection");
   assert.equal(await page.locator("img").count(), 0);
   assert.doesNotMatch(await page.title(), /taken/);
-  // Nobody without the secret is told anything.
+  // Requests without the secret get nothing.
   const host = new URL(url).origin;
   for (const where of [`${host}/news?since=0`, `${host}/save?c=1`]) assert.equal((await fetch(where)).status, 403);
   assert.equal((await fetch(`${url}open?name=a`, { method: "POST", body: "x" })).status, 400);

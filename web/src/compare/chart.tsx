@@ -19,7 +19,7 @@ const WORDS = 118;
 
 /** Sizes are drawn up to here: what both tell of, and where another takes the lead. */
 function top({ transfers, leads }: Comparison): number {
-  const [a, b] = transfers.map((told) => Math.max(1, told.bytes));
+  const [a, b] = transfers.map((explained) => Math.max(1, explained.bytes));
   const [less, more] = [Math.min(a!, b!), Math.max(a!, b!)];
   const last = leads[leads.length - 1];
   const turn = leads.length > 1 && last ? last.from_bytes : 0;
@@ -36,16 +36,18 @@ function end(curve: Grown, most: number): Point | undefined {
   return [...curve.captured, ...curve.extrapolated].filter(([, size]) => size <= most).pop();
 }
 
-export function Chart({ told }: { told: WordedComparison }) {
+export function Chart({ explained }: { explained: WordedComparison }) {
   const { box, width } = useWidth(420);
   const [size, setSize] = useState<number | null>(null);
-  const most = top(told);
+  const most = top(explained);
   const right = width - STRIP - WORDS - 14;
-  const ends = told.curves.map((curve) => when(curve, most) ?? curve.captured[curve.captured.length - 1]?.[0] ?? 0);
+  const ends = explained.curves.map(
+    (curve) => when(curve, most) ?? curve.captured[curve.captured.length - 1]?.[0] ?? 0,
+  );
   const x: Scale = { low: 0, high: Math.max(...ends, 1e-6) * 1.02, at: [LEFT, right] };
   const y: Scale = { low: 0, high: most, at: [HEIGHT - FOOT, TOP] };
-  const same = told.same_size;
-  const both = size === null ? null : told.curves.map((curve) => when(curve, size));
+  const same = explained.same_size;
+  const both = size === null ? null : explained.curves.map((curve) => when(curve, size));
   const point = (event: PointerEvent) => {
     const bounds = box.current?.getBoundingClientRect();
     const at = value(y, event.clientY - (bounds?.top ?? 0));
@@ -58,14 +60,14 @@ export function Chart({ told }: { told: WordedComparison }) {
           width={width}
           height={HEIGHT}
           role="img"
-          aria-label={`Bytes by time. ${told.words[lang()].statements[0] ?? ""}`}
+          aria-label={`Bytes by time. ${explained.words[lang()].statements[0] ?? ""}`}
         >
           <clipPath id="curves-plot">
             <rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} />
           </clipPath>
           <Axes x={x} y={y} since="since the request" />
           <g clip-path="url(#curves-plot)">
-            {told.leads.slice(1).map((lead) => (
+            {explained.leads.slice(1).map((lead) => (
               <line
                 key={lead.from_bytes}
                 class="turn"
@@ -75,14 +77,14 @@ export function Chart({ told }: { told: WordedComparison }) {
                 y2={place(y, lead.from_bytes)}
               />
             ))}
-            {told.curves.map((curve, which) => (
+            {explained.curves.map((curve, which) => (
               <g key={which} class={`curve ${NAMES[which]}`}>
                 <path d={path(curve.extrapolated, x, y)} class="beyond" />
                 <path d={path(curve.captured, x, y)} />
               </g>
             ))}
           </g>
-          {told.curves.map((curve, which) => {
+          {explained.curves.map((curve, which) => {
             const last = end(curve, most);
             return (
               last && (
@@ -106,7 +108,7 @@ export function Chart({ told }: { told: WordedComparison }) {
                   <circle key={which} class={`dot ${NAMES[which]}`} cx={place(x, at)} cy={place(y, size)} r="4" />
                 ),
             )}
-          <Strip told={told} x={right + 10} y={y} most={most} />
+          <Strip explained={explained} x={right + 10} y={y} most={most} />
         </svg>
       </div>
       <figcaption class="readout" aria-live="off">
@@ -153,10 +155,10 @@ function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>
 }
 
 /** Who is faster at what size: the sizes are those of the axis. */
-function Strip({ told, x, y, most }: { told: WordedComparison; x: number; y: Scale; most: number }) {
+function Strip({ explained, x, y, most }: { explained: WordedComparison; x: number; y: Scale; most: number }) {
   return (
     <g class="strip">
-      {told.leads.map((lead) => {
+      {explained.leads.map((lead) => {
         const [low, high] = [place(y, Math.min(most, lead.from_bytes - 1)), place(y, Math.min(most, lead.to_bytes))];
         if (low - high < 0.5) return null;
         const name = lead.faster === null ? "level" : NAMES[lead.faster];

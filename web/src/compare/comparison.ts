@@ -3,7 +3,7 @@
 import type { Content } from "../document";
 import { answerOf, type QueryClient } from "../query-client";
 import type { WordedComparison } from "../words";
-import type { Grown, Told } from "./model";
+import type { ExplainedCapture, Grown } from "./model";
 
 export type Two<T> = [T, T];
 /** A connection and its transfer, from 1. */
@@ -25,7 +25,8 @@ export async function comparison(
     const answer = await answerOf(queryClient, `compare?a=${spotText(a)}&b=${spotText(b)}`);
     return (await answer.json()) as WordedComparison;
   }
-  const is = (told: Told, spot: Spot) => told.connection === spot[0] && told.transfer === spot[1];
+  const is = (explained: ExplainedCapture, spot: Spot) =>
+    explained.connection === spot[0] && explained.transfer === spot[1];
   const held = content.comparisons.find(({ transfers }) => is(transfers[0], a) && is(transfers[1], b));
   if (!held) throw new Error("this report does not hold this comparison: `whyslow view` makes any");
   return held;

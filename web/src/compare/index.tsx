@@ -10,7 +10,7 @@ import { Chart } from "./chart";
 import "./compare.css";
 import { lang, type WordedComparison } from "../words";
 import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";
-import type { Comparison, Told } from "./model";
+import type { Comparison, ExplainedCapture } from "./model";
 import { FirstByte, Phases, Rounds, Settings } from "./tables";
 
 export function CompareView({
@@ -24,7 +24,7 @@ export function CompareView({
   go: Go;
   queryClient: QueryClient | null;
 }) {
-  const [told, setTold] = useState<WordedComparison | null>(null);
+  const [explained, setTold] = useState<WordedComparison | null>(null);
   const [why, setWhy] = useState<string | null>(null);
   const names = spots.map(spotText).join("~");
   useEffect(() => {
@@ -63,16 +63,24 @@ export function CompareView({
           <b>Nothing to compare.</b> {why}
         </p>
       )}
-      {told && <Page told={told} go={go} queryClient={queryClient} />}
+      {explained && <Page explained={explained} go={go} queryClient={queryClient} />}
     </main>
   );
 }
 
-function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; queryClient: QueryClient | null }) {
-  const [first, ...rest] = told.words[lang()].statements;
+function Page({
+  explained,
+  go,
+  queryClient,
+}: {
+  explained: WordedComparison;
+  go: Go;
+  queryClient: QueryClient | null;
+}) {
+  const [first, ...rest] = explained.words[lang()].statements;
   const swap = (): Two<Spot> => [
-    [told.transfers[1].connection, told.transfers[1].transfer],
-    [told.transfers[0].connection, told.transfers[0].transfer],
+    [explained.transfers[1].connection, explained.transfers[1].transfer],
+    [explained.transfers[0].connection, explained.transfers[0].transfer],
   ];
   return (
     <>
@@ -80,13 +88,13 @@ function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; query
         <h1>{first ? sentence(first) : "Nothing was transferred in both"}</h1>
       </section>
       <section class="pair" aria-label="The transfers">
-        {told.transfers.map((one, which) => (
+        {explained.transfers.map((one, which) => (
           <Card
             key={which}
-            told={one}
-            verdict={told.words[lang()].verdicts[which] ?? ""}
+            explained={one}
+            verdict={explained.words[lang()].verdicts[which] ?? ""}
             name={NAMES[which]!}
-            reach={told.reach[which] ?? null}
+            reach={explained.reach[which] ?? null}
             go={go}
           />
         ))}
@@ -101,9 +109,9 @@ function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; query
           </button>
         )}
       </section>
-      {told.words[lang()].caveats.length > 0 && (
+      {explained.words[lang()].caveats.length > 0 && (
         <section aria-label="What limits the comparison">
-          {told.words[lang()].caveats.map((line) => (
+          {explained.words[lang()].caveats.map((line) => (
             <p key={line} class="problem">
               <b>!</b> {line}
             </p>
@@ -113,7 +121,7 @@ function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; query
       <div class="beside-chart">
         <section aria-labelledby="curves">
           <h2 id="curves">Bytes by time, and which is faster at what size</h2>
-          <Chart told={told} />
+          <Chart explained={explained} />
         </section>
         <section aria-labelledby="words">
           <h2 id="words">In words</h2>
@@ -124,11 +132,11 @@ function Page({ told, go, queryClient }: { told: WordedComparison; go: Go; query
           </ul>
         </section>
       </div>
-      <Phases told={told} />
-      <Rounds told={told} />
+      <Phases explained={explained} />
+      <Rounds explained={explained} />
       <div class="two">
-        <FirstByte told={told} />
-        <Settings told={told} />
+        <FirstByte explained={explained} />
+        <Settings explained={explained} />
       </div>
     </>
   );
@@ -139,25 +147,25 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 const KIND = { steady: "would keep to", window: "would reach", growing: "would reach more than" };
 
 function Card({
-  told,
+  explained,
   verdict,
   name,
   reach,
   go,
 }: {
-  told: Told;
+  explained: ExplainedCapture;
   verdict: string;
   name: string;
   reach: Comparison["reach"][0];
   go: Go;
 }) {
-  const view = { ...START, connection: told.connection, transfer: told.transfer };
+  const view = { ...START, connection: explained.connection, transfer: explained.transfer };
   const near = {
     client: "captured next to the client",
     server: "captured next to the server",
     middle: "captured between the ends",
     unknown: "",
-  }[told.near];
+  }[explained.near];
   return (
     <article class={`side ${name}`} aria-label={name}>
       <h2>
@@ -169,22 +177,23 @@ function Card({
             go(view);
           }}
         >
-          {told.path}: connection {told.connection}, transfer {told.transfer}
+          {explained.path}: connection {explained.connection}, transfer {explained.transfer}
         </a>
       </h2>
       <p class="ends">
-        {told.ends[0]}{" "}
-        <span role="img" aria-label={told.from === "client" ? "to" : "from"}>
-          {told.from === "client" ? "→" : "←"}
+        {explained.ends[0]}{" "}
+        <span role="img" aria-label={explained.from === "client" ? "to" : "from"}>
+          {explained.from === "client" ? "→" : "←"}
         </span>{" "}
-        {told.ends[1]}
+        {explained.ends[1]}
       </p>
       <p>
-        <b>{bytes(told.bytes)}</b> from the {told.from} in <b>{time(told.duration_s)}</b> = {rate(told.rate_bps)}
-        {told.rtt_s !== null && <>, RTT {time(told.rtt_s)}</>}
+        <b>{bytes(explained.bytes)}</b> from the {explained.from} in <b>{time(explained.duration_s)}</b> ={" "}
+        {rate(explained.rate_bps)}
+        {explained.rtt_s !== null && <>, RTT {time(explained.rtt_s)}</>}
         {near && <span class="dim">, {near}</span>}
       </p>
-      {told.label && <p class="dim">{told.label}</p>}
+      {explained.label && <p class="dim">{explained.label}</p>}
       <p>{verdict}</p>
       {reach && (
         <p title={`${bytes(reach.flight)} in ${time(reach.round_s)}`}>

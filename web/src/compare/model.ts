@@ -32,7 +32,7 @@ export type Line = [number, number][];
 export interface Comparison {
   schema: "whyslow-compare/2";
   /** The transfers. */
-  transfers: [Told, Told];
+  transfers: [ExplainedCapture, ExplainedCapture];
   /**
    * Where the time went: what came before the first byte, then the limits, those that differ most
    * first. Their seconds sum to those of `total`.
@@ -67,7 +67,7 @@ export interface Comparison {
   }[];
 }
 /** One of the two transfers. */
-export interface Told {
+export interface ExplainedCapture {
   /** The capture, as it was named. */
   path: string;
   /** Id of its connection. */

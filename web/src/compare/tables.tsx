@@ -24,8 +24,8 @@ const signed = (seconds: number): string =>
 /**
  * Seconds in each phase, and by how much B's are more: to the right B waited longer, to the left A.
  */
-export function Phases({ told }: { told: Comparison }) {
-  const most = Math.max(1e-9, ...told.phases.map((phase) => Math.abs(phase.difference_s)));
+export function Phases({ explained }: { explained: Comparison }) {
+  const most = Math.max(1e-9, ...explained.phases.map((phase) => Math.abs(phase.difference_s)));
   const spent = (seconds: number) => (seconds === 0 ? "–" : time(seconds));
   return (
     <section aria-labelledby="phases">
@@ -45,7 +45,7 @@ export function Phases({ told }: { told: Comparison }) {
           </tr>
         </thead>
         <tbody>
-          {told.phases.map((phase) => {
+          {explained.phases.map((phase) => {
             const info = limitInfo(phase.limit);
             const share = (50 * Math.abs(phase.difference_s)) / most;
             const more = phase.difference_s > 0 ? "B" : "A";
@@ -75,10 +75,10 @@ export function Phases({ told }: { told: Comparison }) {
             <th scope="row" class="text">
               together
             </th>
-            <td>{time(told.total.seconds[0])}</td>
-            <td>{time(told.total.seconds[1])}</td>
+            <td>{time(explained.total.seconds[0])}</td>
+            <td>{time(explained.total.seconds[1])}</td>
             <td />
-            <td>{signed(told.total.difference_s)}</td>
+            <td>{signed(explained.total.difference_s)}</td>
           </tr>
         </tfoot>
       </table>
@@ -97,10 +97,10 @@ const roundHeads = (transfer: string): ColumnHead[] => [
 ];
 
 /** The rounds of one number beside each other. */
-export function Rounds({ told }: { told: Comparison }) {
-  if (told.rounds.length === 0) return null;
-  const most = Math.max(1, ...told.rounds.flatMap((round) => round.map((side) => side?.in_flight ?? 0)));
-  const more = Math.max(...told.rounds_total) - told.rounds.length;
+export function Rounds({ explained }: { explained: Comparison }) {
+  if (explained.rounds.length === 0) return null;
+  const most = Math.max(1, ...explained.rounds.flatMap((round) => round.map((side) => side?.in_flight ?? 0)));
+  const more = Math.max(...explained.rounds_total) - explained.rounds.length;
   return (
     <section aria-labelledby="rounds">
       <h2 id="rounds">
@@ -125,7 +125,7 @@ export function Rounds({ told }: { told: Comparison }) {
             </tr>
           </thead>
           <tbody>
-            {told.rounds.map((round, index) => (
+            {explained.rounds.map((round, index) => (
               <tr key={index}>
                 <th scope="row">{index + 1}</th>
                 {round.map((side, which) => (
@@ -168,8 +168,8 @@ function RoundCells({ side, name, most }: { side: Side | null; name: string; mos
  * Until the first byte was there, and until the program could read it: a TLS record is readable
  * when it is whole.
  */
-export function FirstByte({ told }: { told: Comparison }) {
-  const { arrived_s: arrived, readable_s: readable, first_record: record } = told.first_byte;
+export function FirstByte({ explained }: { explained: Comparison }) {
+  const { arrived_s: arrived, readable_s: readable, first_record: record } = explained.first_byte;
   if (arrived.every((at) => at === null)) return null;
   const cells = (values: (number | null)[], show: (value: number) => string) =>
     values.map((value, which) => <td key={which}>{value === null ? "–" : show(value)}</td>);
@@ -231,8 +231,8 @@ const TITLES: Record<string, ComponentChildren> = {
 };
 
 /** What was agreed and how each began, what differs first. */
-export function Settings({ told }: { told: Comparison }) {
-  const settings = [...told.settings].sort((a, b) => Number(b.differs) - Number(a.differs));
+export function Settings({ explained }: { explained: Comparison }) {
+  const settings = [...explained.settings].sort((a, b) => Number(b.differs) - Number(a.differs));
   return (
     <section aria-labelledby="settings">
       <h2 id="settings">Settings</h2>

@@ -117,7 +117,7 @@ export class WorkerSource implements CaptureSource {
   }
 
   /**
-   * Reads the samples while nobody waits: WebAssembly is compiled when it first runs, and better when it
+   * Reads the samples while the page is idle: WebAssembly is compiled when it first runs, and better when it
    * runs often, for all workers.
    */
   async #warmUp() {

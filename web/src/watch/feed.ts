@@ -31,7 +31,7 @@ function untilSeen(): Promise<void> {
   return new Promise((done) => document.addEventListener("visibilitychange", () => done(), { once: true }));
 }
 
-/** Gives what is new to `take` until it is over, or nobody wants it any more. */
+/** Gives what is new to `take` until it is over, or the caller stops it. */
 async function follow(take: (news: News) => void, silent: (why: string | null) => void, end: AbortSignal) {
   for (let since = 0, isOver = false; !isOver && !end.aborted; ) {
     let pause = PAUSE;
