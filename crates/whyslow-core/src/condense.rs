@@ -36,14 +36,14 @@ pub use crate::types::Share;
 
 use crate::capture::condensed::build::{MAX_VERBATIM, PacketBuilder, Payload, Piece};
 use crate::capture::condensed::headers::TcpHeaders;
-use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
+use crate::capture::condensed::write::{PacketTime, RowWriter, StoredPayload};
 use crate::capture::condensed::write_origin;
 use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
 use crate::wire::{self, Datagram, Flags, FlowKey, HashSeed, Segment, Skip};
-use share_rows::{HeldSegment, ShareRows};
+use share_rows::{ShareRows, StoredSegment};
 use std::net::IpAddr;
 use std::ops::Range;
 
@@ -141,10 +141,10 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         let ranges = self.held.as_slice();
         let is_whole = ranges.first().is_some_and(|first| *first == (0..segment.payload.len()));
         let is_text = !is_whole && is_all_text(segment.payload);
-        let payload = HeldPayload { payload: segment.payload, ranges, is_text };
+        let payload = StoredPayload { payload: segment.payload, ranges, is_text };
         let is_same = |headers: &TcpHeaders| is_same(&mut self.builder, (packet, segment), headers, payload);
         let headers = headers::of(packet, segment).filter(is_same);
-        let held = HeldSegment { at: PacketTime::of(packet), headers, payload };
+        let held = StoredSegment { at: PacketTime::of(packet), headers, payload };
         let own = share_of(key.hash, self.shares.len());
         for share in &mut self.shares {
             if share.number() == own {
@@ -207,7 +207,7 @@ fn is_same(
     builder: &mut PacketBuilder,
     (packet, segment): (&Packet<'_>, &Segment<'_>),
     headers: &TcpHeaders,
-    held: HeldPayload<'_>,
+    held: StoredPayload<'_>,
 ) -> bool {
     let pieces: Vec<Piece<'_>> =
         held.ranges.iter().filter_map(|range| Some((range.start, held.payload.get(range.clone())?))).collect();

@@ -174,11 +174,11 @@ impl CaptureLedger {
     }
 
     #[cold]
-    fn clock_step(&mut self, gone: i64) {
+    fn clock_step(&mut self, change: i64) {
         let frame = self.next_frame();
         self.note("clock-step", || {
-            let direction = if gone < 0 { "back" } else { "forward" };
-            let seconds = Nanos(gone).as_secs_f64().abs();
+            let direction = if change < 0 { "back" } else { "forward" };
+            let seconds = Nanos(change).as_secs_f64().abs();
             format!("the capture's clock was set: it first jumps {direction} by {seconds} s at frame {frame}")
         });
     }

@@ -3,7 +3,7 @@
 use super::skipped::SkippedPackets;
 use crate::capture::condensed::build::MAX_VERBATIM;
 use crate::capture::condensed::headers::TcpHeaders;
-use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
+use crate::capture::condensed::write::{PacketTime, RowWriter, StoredPayload};
 use crate::capture::condensed::{RowCount, write_summary};
 use crate::capture::{Packet, Summary};
 use crate::types::Share;
@@ -14,11 +14,11 @@ use crate::wire::Skip;
 const ROW: usize = 512 << 10;
 
 /// A segment, and its stored form.
-pub(super) struct HeldSegment<'a> {
+pub(super) struct StoredSegment<'a> {
     pub(super) at: PacketTime,
     /// `None` if it is stored as captured.
     pub(super) headers: Option<TcpHeaders>,
-    pub(super) payload: HeldPayload<'a>,
+    pub(super) payload: StoredPayload<'a>,
 }
 
 /// The condensed capture of a share during writing.
@@ -90,7 +90,7 @@ impl ShareRows {
         &mut self,
         place: &mut Option<(u64, usize)>,
         packet: &Packet<'_>,
-        segment: &HeldSegment<'_>,
+        segment: &StoredSegment<'_>,
         give: &mut impl FnMut(usize, Vec<u8>),
     ) {
         self.count.packets += 1;

@@ -16,7 +16,7 @@ const CAPACITY_BITS: u32 = 10;
 /// Recent directions, each at the one index that its key allows.
 #[derive(Debug)]
 pub(super) struct FlowCache {
-    noted: Box<[CacheEntry; CAPACITY]>,
+    entries: Box<[CacheEntry; CAPACITY]>,
 }
 
 /// One cached direction.
@@ -45,7 +45,7 @@ impl CacheEntry {
 
 impl Default for FlowCache {
     fn default() -> Self {
-        Self { noted: Box::new([CacheEntry::default(); CAPACITY]) }
+        Self { entries: Box::new([CacheEntry::default(); CAPACITY]) }
     }
 }
 
@@ -58,11 +58,11 @@ impl FlowCache {
     /// Returns the entry of this key.
     #[inline(always)]
     pub fn get(&self, raw_key: &RawFlowKey) -> Option<&CacheEntry> {
-        let noted = &self.noted[Self::place(raw_key)];
-        noted.key.is_same(raw_key).then_some(noted)
+        let entry = &self.entries[Self::place(raw_key)];
+        entry.key.is_same(raw_key).then_some(entry)
     }
 
-    pub fn insert(&mut self, noted: CacheEntry) {
-        self.noted[Self::place(&noted.key)] = noted;
+    pub fn insert(&mut self, entry: CacheEntry) {
+        self.entries[Self::place(&entry.key)] = entry;
     }
 }

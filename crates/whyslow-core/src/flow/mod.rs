@@ -197,13 +197,13 @@ impl<T> FlowTable<T> {
     /// Call [`advance_time`](Self::advance_time) first.
     #[inline(always)]
     pub fn lookup_cached(&mut self, raw_key: &RawFlowKey) -> CacheLookup<'_, T> {
-        let Some(noted) = self.cache.get(raw_key) else { return CacheLookup::Unknown };
-        let shard = usize::from(noted.shard) % SHARDS;
-        if noted.other_table {
+        let Some(entry) = self.cache.get(raw_key) else { return CacheLookup::Unknown };
+        let shard = usize::from(entry.shard) % SHARDS;
+        if entry.other_table {
             return CacheLookup::OtherTable(shard);
         }
-        match self.shards[shard].slot_at(noted.place) {
-            Some(slot) if slot.entry.id == noted.id => CacheLookup::Here(shard, FoundFlow::new(slot, noted.from)),
+        match self.shards[shard].slot_at(entry.place) {
+            Some(slot) if slot.entry.id == entry.id => CacheLookup::Here(shard, FoundFlow::new(slot, entry.from)),
             _ => CacheLookup::Unknown,
         }
     }

@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_idlest_leave_and_of_equally_idle_ones_the_oldest(
+        fn longest_idle_and_then_oldest_connections_are_evicted(
             // Few distinct times, so that many are equal.
             times in prop::collection::vec((0i64..6, any::<bool>()), 1..80),
             share in any::<prop::sample::Index>(),

@@ -36,7 +36,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_begins_later_finds_each_sweep(times in prop::collection::vec(-40_000i64..40_000, 1..60), begun in any::<prop::sample::Index>()) {
+        fn later_clock_has_all_sweeps(times in prop::collection::vec(-40_000i64..40_000, 1..60), begun in any::<prop::sample::Index>()) {
             let times: Vec<_> = times.into_iter().map(|millis| Time(millis * 1_000_000)).collect();
             let (mut one, mut other) = (SweepClock::default(), SweepClock::default());
             let begun = begun.index(times.len());

@@ -76,7 +76,7 @@ fn both_directions_are_one_connection() {
 }
 
 #[test]
-fn a_syn_sent_again_is_the_same_connection_and_a_new_number_another() {
+fn syn_with_a_new_sequence_number_is_another_connection() {
     let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
     assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(1)), (0, Side::A, false));
@@ -101,7 +101,7 @@ fn a_syn_after_a_mid_stream_start_is_a_new_connection() {
 }
 
 #[test]
-fn connections_leave_by_their_state() {
+fn timeouts_depend_on_the_state() {
     let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::ACK | Flags::RST), seconds(0));
     flow.route(segment(5001, 80, 1, Flags::SYN), seconds(0));
@@ -116,7 +116,7 @@ fn connections_leave_by_their_state() {
 }
 
 #[test]
-fn of_connections_of_one_segment_half_as_many_are_held() {
+fn single_segment_connections_use_half_of_the_table() {
     let most = 64 * SHARDS;
     let mut flow = Flow::new(FlowTimeouts { connections: most, ..FlowTimeouts::default() });
     // Some connections with several segments, then a flood of SYNs.
@@ -156,7 +156,7 @@ fn a_flood_does_not_grow_the_table() {
 }
 
 #[test]
-fn tables_that_share_the_parts_do_what_one_does() {
+fn distributed_shards_agree_with_one_table() {
     let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut one, mut two) = (Flow::new(expiry), [Flow::new(expiry), Flow::new(expiry)]);
     let mut routed = Vec::new();
@@ -183,7 +183,7 @@ fn tables_that_share_the_parts_do_what_one_does() {
 /// The fast paths (plain segments, cached raw keys) give the same result as the slow path, even if
 /// the cached connection was evicted or replaced.
 #[test]
-fn the_short_ways_do_what_the_long_one_does() {
+fn fast_paths_agree_with_the_slow_path() {
     let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut long, mut short, mut by_heading) = (Flow::new(expiry), Flow::new(expiry), Flow::new(expiry));
     let (mut found, mut recalled, mut forgotten, mut step) = (0, 0, 0, 0u32);
@@ -226,7 +226,7 @@ fn the_short_ways_do_what_the_long_one_does() {
 }
 
 #[test]
-fn what_another_table_has_is_recalled_as_that() {
+fn keys_of_another_table_are_cached() {
     let mut flow = Flow::new(FlowTimeouts::default());
     let here = segment(5000, 80, 1, Flags::ACK);
     let there = segment(5001, 80, 1, Flags::ACK);
@@ -265,14 +265,14 @@ fn steps_of_colliding(connections: u16) -> u64 {
 }
 
 #[test]
-fn connections_with_the_same_unkeyed_hash_take_no_more_steps_than_others() {
+fn equal_unkeyed_hashes_need_no_more_steps() {
     let [one, four] = [2_000, 8_000].map(steps_of_colliding);
     assert!(four <= 4 * 100 + 8 * one.max(100), "{one} {four}");
 }
 
 /// The evicted connections and their order do not depend on the seed.
 #[test]
-fn the_seed_changes_nothing_that_comes_out() {
+fn seed_changes_no_result() {
     let run = |seed: HashSeed| {
         let timeouts = FlowTimeouts { connections: 64 * SHARDS, ..FlowTimeouts::default() };
         let mut flow = Flow { table: FlowTable::new(timeouts, seed), next: 0, evicted: Evicted::new() };

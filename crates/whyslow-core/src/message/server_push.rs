@@ -18,7 +18,7 @@ use crate::units::{Nanos, Time};
 /// key press).
 const REACTION_TIME: Nanos = Nanos::from_millis(200);
 /// If a server sends unrequested data, a message later than this may be such data.
-const NEWS_DELAY: Nanos = Nanos::from_millis(1_000);
+const UNREQUESTED_DELAY: Nanos = Nanos::from_millis(1_000);
 /// Responses that are needed to judge how prompt they usually are.
 const MIN_ANSWERS: usize = 8;
 /// Ports of protocols in which both ends send at any time: BGP (RFC 4271), MSDP (RFC 3618), LDP
@@ -87,11 +87,11 @@ impl ServerPush {
         // follow.
         let greets = facts.begins_with_text[server] || SERVER_GREETS_PORTS.contains(&port) || is_prompt(facts);
         let answers = |index: Option<usize>| facts.directions[server].transfers.get(index?);
-        let unasked = facts.exchanges.iter().enumerate().find(|(index, exchange)| {
+        let unrequested = facts.exchanges.iter().enumerate().find(|(index, exchange)| {
             let is_greeting = *index == 0 && begins && greets;
             exchange.request.is_none() && answers(exchange.answer).is_some_and(|t| t.answered.is_none()) && !is_greeting
         });
-        match unasked {
+        match unrequested {
             None if begins && answers_less(facts) && !CLIENT_ASKS_PORTS.contains(&port) => Self::Unknown,
             None if begins || is_prompt(facts) => pushes(1),
             Some((_, exchange)) if begins => match pushes(1) {
@@ -116,7 +116,7 @@ impl ServerPush {
     /// message, if the position of the capture is unknown.
     pub fn may_be_push(self, wait: &Wait, rtt: Nanos) -> bool {
         let is_reaction = || wait.exchange.before.is_none_or(|before| before <= REACTION_TIME + rtt);
-        let is_late = wait.server.is_some_and(|time| time > NEWS_DELAY);
+        let is_late = wait.server.is_some_and(|time| time > UNREQUESTED_DELAY);
         match self {
             Self::Never => false,
             Self::Peers => true,
@@ -129,7 +129,7 @@ impl ServerPush {
 
 /// Whether the server may send data at this time without a request, because it does so on this
 /// connection.
-pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
+pub fn may_send_unrequested(facts: &Facts, time: Time) -> bool {
     ServerPush::of(facts).may_push_at(time)
 }
 
@@ -142,7 +142,7 @@ pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> b
     let is_read = facts.messages.as_ref().is_some_and(|messages| messages.is_whole);
     let is_known = is_read || facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
     let asked = answer.answered.map_or(0, |asked| asked.bytes);
-    if is_known || late <= NEWS_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
+    if is_known || late <= UNREQUESTED_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
         return false;
     }
     let times = facts.exchanges.iter().filter(|exchange| exchange.request.is_some()).filter_map(|one| one.server);

@@ -36,7 +36,7 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     let rtt = facts.rtt.p50.or(facts.rtt.min).unwrap_or_default();
     let series = MAX_SERIES_PAUSE.max(rtt.scale(SERIES_ROUND_TRIPS));
     let transfer = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
-    let unasked = ServerPush::of(facts);
+    let server_push = ServerPush::of(facts);
     let reports = reports(facts);
     let is_tls = facts.content[client].protocol == Some(Protocol::Tls);
     let mut all: Vec<Wait> = Vec::new();
@@ -50,7 +50,7 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         let is_first = all.is_empty();
         let most = if is_first { SPARE_IDLE } else { series };
         let before = exchange.before.filter(|_| request.is_some()).unwrap_or_default();
-        let is_clients = before <= most && !unasked.may_push_at(exchange.start);
+        let is_clients = before <= most && !server_push.may_push_at(exchange.start);
         let (client, idle) = if is_clients { (before, Nanos::ZERO) } else { (Nanos::ZERO, before) };
         // Time that losses cost is not the server's.
         let server =
@@ -60,15 +60,15 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         // Records of a request are larger than those that acknowledge a push.
         let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
         let is_aside = reports && answer.is_some_and(|answer| answer.bytes() <= SEGMENT);
-        let is_unasked = || {
+        let is_unrequested = || {
             let messages = facts.messages.as_ref().filter(|messages| messages.shows_all_requests());
             messages.zip(answer).is_some_and(|(messages, answer)| !messages.was_waited_for(answer.seq, answer.start))
         };
         if is_unseen
-            || is_unasked()
+            || is_unrequested()
             || is_aside
-            || is_conversation(facts, unasked, [request, answer], exchange.server)
-            || (!asks && unasked.may_be_push(&wait, rtt))
+            || is_conversation(facts, server_push, [request, answer], exchange.server)
+            || (!asks && server_push.may_be_push(&wait, rtt))
         {
             wait.polled = wait.server.take();
         }
@@ -82,21 +82,21 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
 /// as keep-alives, or the server sends unrequested data elsewhere on the connection.
 fn is_conversation(
     facts: &Facts,
-    unasked: ServerPush,
+    server_push: ServerPush,
     [request, answer]: [Option<&TransferFacts>; 2],
     server: Option<Nanos>,
 ) -> bool {
     let are_tiny = request.zip(answer).is_some_and(|pair| pair.0.bytes().max(pair.1.bytes()) < MAX_KEEPALIVE_LEN);
-    let is_own = are_tiny || unasked != ServerPush::Never;
+    let is_own = are_tiny || server_push != ServerPush::Never;
     is_own && answer.zip(server).is_some_and(|(answer, late)| may_be_unrelated(facts, answer, late))
 }
 
 /// Whether uncaptured data of either side passed between a message and its response: a later
 /// request, or an earlier response.
 fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
-    let Some(asked) = answer.answered else { return false };
-    let noticed = facts.directions.iter().flat_map(|direction| &direction.missing).map(|&(_, noticed)| noticed);
-    noticed.into_iter().any(|noticed| noticed > asked.last && noticed <= answer.start)
+    let Some(request) = answer.answered else { return false };
+    let time = facts.directions.iter().flat_map(|direction| &direction.missing).map(|&(_, time)| time);
+    time.into_iter().any(|time| time > request.last && time <= answer.start)
 }
 
 /// Marks long polls: their small responses usually come late. If most responses are prompt, a late

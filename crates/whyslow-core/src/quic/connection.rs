@@ -106,7 +106,7 @@ pub(super) struct QuicConnection {
     /// Number of IDs and paths beyond the first path.
     names: u8,
     /// The first packet after a long silence, until the other end sends its response.
-    lone: Option<(End, Time)>,
+    after_silence: Option<(End, Time)>,
     /// State of decryption with a key log.
     pub(super) opened: Option<Box<OpenedConnection>>,
     /// Whether a key log was given that has no secret of this connection.
@@ -154,7 +154,7 @@ impl QuicConnection {
             greeting: None,
             out: Vec::new(),
             names: 0,
-            lone: None,
+            after_silence: None,
             opened: None,
             lacks_keys: false,
             is_unreadable: false,
@@ -206,7 +206,7 @@ impl QuicConnection {
 
     /// Returns the held packets as data.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
-        self.settle_acks(None);
+        self.infer_acks(None);
         let out = std::mem::take(&mut self.out);
         std::mem::take(&mut self.held).into_iter().chain(out).collect()
     }
@@ -225,8 +225,8 @@ impl QuicConnection {
             self.facts.migrations += 1;
         }
         let at = Place { from, time, frame, ttl: datagram.ttl, ecn: datagram.ecn };
-        self.settle_acks(Some(time));
-        self.time_lone_exchange(at);
+        self.infer_acks(Some(time));
+        self.time_exchange_after_silence(at);
         self.last = self.last.max(time);
         self.senders[from.index()].wire += u64::from(datagram.wire);
         let beyond = u64::from(datagram.wire).saturating_sub(payload.len() as u64);
@@ -312,7 +312,7 @@ impl QuicConnection {
             return false;
         }
         let opened = self.keys.as_ref().and_then(|keys| keys.open(long));
-        let Some(opened) = opened.or_else(|| self.begin_again(long)) else { return false };
+        let Some(opened) = opened.or_else(|| self.restart(long)) else { return false };
         let repeated = self.hello.take(&opened.frames);
         if let Some(hello) = self.hello.hello() {
             self.name = hello.server_name;
@@ -331,7 +331,7 @@ impl QuicConnection {
 
     /// With another version, or another ID, the client restarts: after a Version Negotiation, or a
     /// Retry that was not captured.
-    fn begin_again(&mut self, long: &Long<'_>) -> Option<Opened> {
+    fn restart(&mut self, long: &Long<'_>) -> Option<Opened> {
         let keys = InitialKeys::of_client(long.version, long.dcid)?;
         let opened = keys.open(long)?;
         self.facts.version = long.version;
@@ -390,7 +390,7 @@ impl QuicConnection {
         if is_data && at.from == End::Client {
             self.asked = true;
         }
-        self.settle_greeting(at, bytes);
+        self.classify_greeting(at, bytes);
         let sent = self.give(at, Flags::ACK, bytes);
         self.greet(at, bytes, sent);
     }
@@ -414,7 +414,7 @@ impl QuicConnection {
     /// An end acknowledges within [`SPONTANEOUS`]: if it sent a packet after the other end's last
     /// data, and none since, that packet was the ACK of all of it. `now`: `None` at the end of the
     /// capture.
-    fn settle_acks(&mut self, now: Option<Time>) {
+    fn infer_acks(&mut self, now: Option<Time>) {
         if self.greeting.is_none() {
             return;
         }
@@ -439,16 +439,16 @@ impl QuicConnection {
 
     /// A packet after a long silence gets an immediate response, at least an ACK. It is faster than
     /// the handshake, in which an end computes keys.
-    fn time_lone_exchange(&mut self, at: Place) {
+    fn time_exchange_after_silence(&mut self, at: Place) {
         if at.time - self.last > QUIET {
-            self.lone = Some((at.from, at.time));
-        } else if let Some((from, time)) = self.lone.filter(|(from, _)| *from != at.from) {
+            self.after_silence = Some((at.from, at.time));
+        } else if let Some((from, time)) = self.after_silence.filter(|(from, _)| *from != at.from) {
             let toward = &mut self.senders[from.other().index()].toward;
             let took = at.time - time;
             if took.scale(4.0) >= *toward {
                 *toward = took.min(*toward);
             }
-            self.lone = None;
+            self.after_silence = None;
         }
     }
 
@@ -467,7 +467,7 @@ impl QuicConnection {
 
     /// A server's first data is its greeting if other data follows later without a request;
     /// otherwise it is the response.
-    fn settle_greeting(&mut self, at: Place, bytes: u64) {
+    fn classify_greeting(&mut self, at: Place, bytes: u64) {
         let Some(Greeting::Held { last, bytes: so_far }) = self.greeting else { return };
         let round_trip = self.senders[0].toward + self.senders[1].toward;
         let is_late = at.time - last > SPONTANEOUS.max(round_trip.scale(0.5));

@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_of_every_length() {
+    fn varints_of_every_length_are_read() {
         // RFC 9000 appendix A.1.
         let number = |bytes: &[u8]| Fields(bytes).varint();
         assert_eq!(number(&[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c]), Some(151_288_809_941_952_652));
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_split_off_and_the_rest_are_the_datagram(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn split_packet_and_rest_are_the_datagram(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Some((long, rest)) = Long::split(&bytes) {
                 prop_assert!(long.packet.len() + rest.len() == bytes.len() || rest.is_empty());
                 prop_assert!(long.number_at <= bytes.len());

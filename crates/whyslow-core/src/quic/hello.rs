@@ -234,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn frames_in_any_order_are_put_together() {
+    fn frames_in_any_order_are_reassembled() {
         let mut stream = CryptoStream::default();
         assert_eq!(stream.take(&[6, 2, 2, b'c', b'd', 0, 1]), Some(false));
         assert!(stream.hello().is_none());

@@ -77,7 +77,7 @@ pub(super) struct Ledger {
     /// Bytes of control streams.
     control: u64,
     /// Number of ACK frames so far.
-    settled: u64,
+    ack_frames: u64,
     /// Limit of the connection granted by the other end.
     pub(super) max_data: Option<u64>,
     /// Initial limits of its streams, by [`StreamKind`].
@@ -297,8 +297,8 @@ impl Ledger {
         while let Some((&number, _)) = self.packets.first_key_value().filter(|(number, _)| **number < behind) {
             self.packets.remove(&number);
         }
-        self.settled += 1;
-        if self.settled.is_multiple_of(ACKS_PER_SWEEP) {
+        self.ack_frames += 1;
+        if self.ack_frames.is_multiple_of(ACKS_PER_SWEEP) {
             self.drop_acknowledged();
         }
     }
@@ -368,7 +368,7 @@ impl Ledger {
 
     /// Records that the sender continues; returns how long after a window update, if it had waited
     /// for one. `loop_back`: round trip to the receiver.
-    pub(super) fn go_on(&mut self, time: Time, loop_back: Nanos) -> Option<Nanos> {
+    pub(super) fn resume(&mut self, time: Time, loop_back: Nanos) -> Option<Nanos> {
         let (since, until, window) = self.opened.take()?;
         // The receiver sends the update as soon as there is room, so the time until the next data
         // shows the wait at both ends.
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_keep_their_place_when_they_are_sent_again() {
+    fn retransmitted_bytes_keep_their_place() {
         let mut ledger = Ledger::default();
         for number in 0..3 {
             ledger.on_packet(number);
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn window_is_the_least_of_connection_and_streams() {
+    fn right_edge_is_the_minimum_of_connection_and_streams() {
         let mut ledger = Ledger { max_data: Some(1_000), first_windows: [Some(300); 3], ..Ledger::default() };
         ledger.on_packet(0);
         ledger.carry(&sending(0, 0, 0, 100), OTHER);
@@ -488,7 +488,7 @@ mod tests {
         ledger.carry(&sending(1, 0, 100, 200), OTHER);
         ledger.grant(0, 5_000, Time(11));
         assert_eq!(ledger.right_edge(), Some(1_000));
-        assert_eq!(ledger.go_on(Time(15), Nanos(0)), Some(Nanos(4)));
+        assert_eq!(ledger.resume(Time(15), Nanos(0)), Some(Nanos(4)));
         assert_eq!((ledger.flow.stream_times, ledger.flow.stream_s, ledger.flow.stream), (1, Nanos(14), Some(0)));
     }
 

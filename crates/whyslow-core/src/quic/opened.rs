@@ -367,7 +367,7 @@ impl OpenedConnection {
         let placed = ledger.carry(&sending, (from == End::Client, self.application));
         if ledger.next() > before {
             let loop_back = self.loops[from.other().index()].unwrap_or_default();
-            let after = ledger.go_on(time, loop_back);
+            let after = ledger.resume(time, loop_back);
             self.note_loop(from, after);
         }
         let ledger = &self.ledgers[from.index()];

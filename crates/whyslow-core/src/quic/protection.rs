@@ -98,7 +98,7 @@ mod tests {
 
     /// The client's Initial packets of RFC 9001 appendix A.2 and RFC 9369 appendix A.2.
     #[test]
-    fn packets_of_the_standards_are_opened() {
+    fn packets_of_the_standards_are_decrypted() {
         let packets =
             [(1, &include_bytes!("vectors/rfc9001-a2.bin")[..]), (V2, include_bytes!("vectors/rfc9369-a2.bin"))];
         for (version, packet) in packets {

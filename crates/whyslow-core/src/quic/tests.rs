@@ -123,7 +123,7 @@ fn explained(script: &Script) -> Analysis {
 }
 
 #[test]
-fn connection_whose_servers_initial_is_missing_stays_one() {
+fn connection_without_the_servers_initial_is_not_split() {
     let mut script = opening(1);
     script.remove(1);
     script.insert(1, (40, false, short(900)));
@@ -137,7 +137,7 @@ fn connection_whose_servers_initial_is_missing_stays_one() {
 /// Old connections are evicted when a TCP segment comes; the age of a QUIC connection is that of
 /// its last datagram.
 #[test]
-fn tcp_between_the_first_packets_divides_no_connection() {
+fn tcp_between_the_first_packets_does_not_split_a_connection() {
     let mut tcp = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 192, 0, 2, 1, 192, 0, 2, 9];
     tcp.extend([0xc0, 1, 0, 80, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 255, 255, 0, 0, 0, 0]);
     let mut file = PcapBuilder::new(MICROS, false);
@@ -153,7 +153,7 @@ fn tcp_between_the_first_packets_divides_no_connection() {
 }
 
 #[test]
-fn both_versions_are_opened() {
+fn both_versions_are_decrypted() {
     for version in [1, V2] {
         let analysis = explained(&opening(version));
         let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.captures) };
@@ -169,7 +169,7 @@ fn both_versions_are_opened() {
 }
 
 #[test]
-fn a_slow_server_is_told_and_not_as_certain() {
+fn slow_server_is_reported_without_certainty() {
     let mut script = opening(1);
     // A ticket and settings immediately, and the response a second later.
     script.extend([(82, false, short(300)), (83, true, short(40))]);
@@ -183,7 +183,7 @@ fn a_slow_server_is_told_and_not_as_certain() {
 }
 
 #[test]
-fn an_initial_packet_that_is_sent_again_is_counted() {
+fn retransmitted_initial_is_counted() {
     let mut script = opening(1);
     script.insert(0, script[0].clone());
     script.iter_mut().skip(1).for_each(|(at, ..)| *at += 1_000);
@@ -222,7 +222,7 @@ fn retry_costs_a_round_trip_and_changes_the_keys() {
 }
 
 #[test]
-fn version_negotiation_is_noted_and_the_client_begins_again() {
+fn version_negotiation_restarts_the_handshake() {
     let mut script = opening(1);
     script.iter_mut().for_each(|(at, ..)| *at += 40);
     let negotiation = [&[0x80, 0, 0, 0, 0, 4, 9, 8, 7, 6, 8][..], &DCID, &[0, 0, 0, 1]].concat();
@@ -246,7 +246,7 @@ fn page() -> Script {
 }
 
 #[test]
-fn healthy_page_has_no_finding_and_nothing_that_is_made_up() {
+fn healthy_page_has_no_finding() {
     let analysis = explained(&page());
     assert!(found(&analysis).is_empty(), "{:?}", found(&analysis));
     let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.captures) };
@@ -269,7 +269,7 @@ fn silence_between_requests_costs_nothing() {
 }
 
 #[test]
-fn silence_amid_an_answer_is_shown_and_not_blamed_on_the_application_alone() {
+fn silence_inside_a_response_is_not_only_the_applications() {
     let mut script = opening(1);
     script.push((50, true, to_server(120)));
     acked(&mut script, 91, 40);
@@ -302,7 +302,7 @@ fn windowed(at_server: bool) -> Analysis {
 }
 
 #[test]
-fn flights_of_one_size_are_a_window_at_either_end() {
+fn flights_of_equal_size_show_a_window_at_either_end() {
     for at_server in [false, true] {
         let analysis = windowed(at_server);
         let found = found(&analysis);
@@ -312,7 +312,7 @@ fn flights_of_one_size_are_a_window_at_either_end() {
 }
 
 #[test]
-fn connection_that_moves_stays_one() {
+fn migrated_connection_is_not_split() {
     let mut script = page();
     script.push((MOVES, true, to_server(120)));
     acked(&mut script, MOVES + 41, 12);
@@ -323,7 +323,7 @@ fn connection_that_moves_stays_one() {
 }
 
 #[test]
-fn acks_that_name_many_gaps_are_no_requests() {
+fn long_ack_frames_are_not_requests() {
     let mut script = opening(1);
     script.push((50, true, to_server(120)));
     for n in 0..200 {
@@ -347,7 +347,7 @@ fn condensed(capture: &[u8], shares: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn condensed_capture_gives_the_same_and_is_smaller() {
+fn condensed_capture_has_the_same_analysis_and_is_smaller() {
     let mut script = page();
     acked(&mut script, 1_000, 400);
     // Other UDP, and a packet of another QUIC connection.
@@ -374,7 +374,7 @@ fn condensed_capture_gives_the_same_and_is_smaller() {
 }
 
 #[test]
-fn points_of_all_connections_are_numbered_as_the_analysis_numbers_them() {
+fn points_have_the_connection_numbers_of_the_analysis() {
     let capture = capture(&page());
     let mut numbers = Vec::new();
     let mut give = |number, points: TracedPoints| numbers.push((number, points.number()));
@@ -408,7 +408,7 @@ fn ids_and_paths_of_a_connection_are_bounded() {
 }
 
 #[test]
-fn connection_whose_beginning_is_missing_is_counted_and_not_read() {
+fn connection_without_its_start_is_only_counted() {
     let mut other = opening(1);
     other.retain(|(_, up, _)| !up);
     assert!(explained(&other).connections.is_empty(), "nothing tells that it begins here");

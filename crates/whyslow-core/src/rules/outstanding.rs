@@ -74,7 +74,7 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     let label = head(&facts.content[client], message);
     let (due, times) = match label {
         Some(_) => (0.85, 1.0),
-        None if message::may_speak_unasked(facts, message.start) => return None,
+        None if message::may_send_unrequested(facts, message.start) => return None,
         None => due(facts, message, heard, answers().count())?,
     };
     Some(OutstandingRequest { message, due, label, usual, times })

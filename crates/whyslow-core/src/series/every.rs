@@ -221,10 +221,10 @@ impl Sink for EveryPacketReader<'_> {
         {
             self.sample.take(&segment);
         }
-        if let Some(glance) = wire::parse_fast(packet) {
+        if let Some(fast) = wire::parse_fast(packet) {
             self.advance_time(time);
-            if let Some(found) = self.table.find(&glance.flow_key().into())
-                && let Some(plain) = glance.plain()
+            if let Some(found) = self.table.find(&fast.flow_key().into())
+                && let Some(plain) = fast.plain()
             {
                 let from = found.from;
                 found.on_plain_segment(time).connection.push_plain(&plain, from, time, frame.into());

@@ -20,10 +20,10 @@ pub(super) struct ConnectionNumbering {
 impl ConnectionNumbering {
     /// Like [`of`](Self::of), for a plain segment of a known connection. For all others the caller
     /// must call `of`.
-    pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Time) -> Option<(u64, Side, PlainSegment<'a>)> {
+    pub fn of_plain<'a>(&mut self, fast: &FastPacket<'a>, time: Time) -> Option<(u64, Side, PlainSegment<'a>)> {
         self.advance_time(time);
-        let found = self.table.find(&glance.flow_key().into())?;
-        let plain = glance.plain()?;
+        let found = self.table.find(&fast.flow_key().into())?;
+        let plain = fast.plain()?;
         let (id, from) = (found.id(), found.from);
         found.on_plain_segment(time);
         Some((id.0 + 1, from, plain))

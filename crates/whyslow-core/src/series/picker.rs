@@ -53,7 +53,7 @@ impl<'a> PacketPicker<'a> {
 impl Sink for PacketPicker<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
-        let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
+        let plain = wire::parse_fast(packet).and_then(|fast| self.numbering.of_plain(&fast, packet.time));
         let id = match plain {
             Some((id, ..)) => id,
             None => match wire::decode(packet) {

@@ -209,7 +209,7 @@ impl Sink for SeriesReader<'_> {
         {
             self.sample.take(&segment);
         }
-        let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
+        let plain = wire::parse_fast(packet).and_then(|fast| self.numbering.of_plain(&fast, packet.time));
         let (place, waiting, connection) = if let Some((id, from, plain)) = plain {
             let Some(one) = find(&mut self.followed, id) else { return };
             // The error is not the connection's first packet.

@@ -51,7 +51,7 @@ fn bulk(count: u64) -> Series {
 }
 
 #[test]
-fn many_packets_take_what_few_take_and_no_mark_is_lost() {
+fn many_packets_need_bounded_memory_and_keep_all_marks() {
     let series = bulk(500_000);
     assert!(series.points().is_none(), "a million segments are not kept one by one");
     let foot = &series.levels[0];
@@ -73,7 +73,7 @@ fn many_packets_take_what_few_take_and_no_mark_is_lost() {
 }
 
 #[test]
-fn a_narrow_view_of_many_packets_says_that_it_is_coarse() {
+fn narrow_view_of_many_packets_is_not_exact() {
     let series = bulk(500_000);
     let narrow = |series: &Series| {
         let view = series.view(Nanos::from_micros(5_000), Nanos::from_micros(5_100), 1_000);
@@ -115,7 +115,7 @@ fn columns_hold_the_extremes() {
 }
 
 #[test]
-fn an_unknown_scale_is_told() {
+fn unknown_scale_is_reported() {
     let mut builder = SeriesBuilder::new((Nanos::ZERO, Nanos(1)), 1);
     builder.push(&Point { window: None, ..ack(1, 0, 1) });
     let series = builder.finish();
@@ -136,7 +136,7 @@ fn rates_are_bytes_over_the_window() {
 }
 
 #[test]
-fn odd_times_and_ranges_do_no_harm() {
+fn invalid_times_and_ranges_are_harmless() {
     let mut builder = SeriesBuilder::new((Nanos(i64::MAX), Nanos(i64::MIN)), u64::MAX);
     for time in [i64::MIN, -1, 0, i64::MAX] {
         let point = Point {

@@ -193,7 +193,7 @@ mod tests {
     use crate::types::Side;
 
     #[test]
-    fn who_connects_asks_but_for_switches_and_calls_home() {
+    fn client_is_the_requester_except_on_call_home_ports() {
         assert_eq!((requester(Side::A, 443), requester(Side::B, 80)), (Side::A, Side::B));
         assert_eq!((requester(Side::A, 6653), requester(Side::B, 4334)), (Side::B, Side::A));
     }

@@ -38,8 +38,8 @@ impl Connection {
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
         let from = seg.from();
         match &mut self.stage {
-            Stage::Tracking(settled) if self.uses_fast_path[from] && seg.is_plain_ack() => {
-                if settled.is_recaptured(seg, &SackBlocks::NONE) {
+            Stage::Tracking(tracking) if self.uses_fast_path[from] && seg.is_plain_ack() => {
+                if tracking.is_recaptured(seg, &SackBlocks::NONE) {
                     return self.note_duplicate_frame();
                 }
                 self.last = seg.time;
@@ -47,7 +47,7 @@ impl Connection {
                     // All other state of such a side is final.
                     note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
                 }
-                if !settled.push_untraced(seg, &SackBlocks::NONE) {
+                if !tracking.push_untraced(seg, &SackBlocks::NONE) {
                     self.undo_dropped();
                 }
             }
@@ -79,10 +79,10 @@ impl Connection {
 
     /// Must be called whenever one of the conditions may have changed.
     pub(super) fn update_fast_path(&mut self) {
-        if let Stage::Tracking(settled) = &self.stage {
-            let is_traced = settled.trace.is_some();
-            let sums_tell = settled.checksums_reliable[0] || settled.checksums_reliable[1];
-            self.uses_fast_path = self.is_past_opening.map(|is_known| is_known && !is_traced && !sums_tell);
+        if let Stage::Tracking(tracking) = &self.stage {
+            let is_traced = tracking.trace.is_some();
+            let checks_sums = tracking.checksums_reliable[0] || tracking.checksums_reliable[1];
+            self.uses_fast_path = self.is_past_opening.map(|is_known| is_known && !is_traced && !checks_sums);
         }
     }
 }

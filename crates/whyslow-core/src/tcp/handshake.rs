@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_that_may_be_missing_takes_no_more() {
+    fn optional_packet_ref_has_the_same_size() {
         assert_eq!(size_of::<Option<PacketRef>>(), 16);
     }
 }

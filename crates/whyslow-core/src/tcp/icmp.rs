@@ -27,10 +27,10 @@ impl Connection {
         let may_be = self.may_be_in_flight(about, SeqNumber(error.seq));
         if may_be {
             self.rare.get_or_insert_default().notices.add(error, about, time, frame);
-            if let (Some(reported), Stage::Tracking(settled)) =
+            if let (Some(reported), Stage::Tracking(tracking)) =
                 (self.reported_mtu(error.fate, error.by, time), &mut self.stage)
             {
-                settled.senders[about].on_reported_mtu(reported);
+                tracking.senders[about].on_reported_mtu(reported);
             }
         }
         may_be
@@ -61,7 +61,7 @@ impl Connection {
     /// may have been missed.
     fn may_be_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         match &self.stage {
-            Stage::Tracking(settled) => settled.senders[about].may_have_in_flight(number),
+            Stage::Tracking(tracking) => tracking.senders[about].may_have_in_flight(number),
             Stage::Buffering(held) => held.may_have_in_flight(about, number),
         }
     }
@@ -91,9 +91,9 @@ impl SenderState {
             seg.time >= reported.time && (seg.len <= reported.max_payload || u64::from(seg.len) > self.mss())
         };
         let reported = self.reported_mtus.iter().rfind(is_cut)?;
-        let heard = reported.time + path.loop_to_sender;
-        let at_once = !waited || seg.time - heard < MIN_PROBE_TIMER;
-        let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > reported.max_payload;
+        let received = reported.time + path.loop_to_sender;
+        let at_once = !waited || seg.time - received < MIN_PROBE_TIMER;
+        let too_long = |sent: &OutstandingSegment| sent.time <= received && sent.len > reported.max_payload;
         (at_once && self.outstanding.any_within(start, end, too_long)).then_some(reported.max_payload)
     }
 

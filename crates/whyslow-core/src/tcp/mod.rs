@@ -113,12 +113,12 @@ impl Connection {
             *of_syn = of_syn.or(NonZeroU8::new(seg.ttl));
             self.note_syn(segment, &seg);
         }
-        self.track_noted(&mut seg, sack, segment.payload);
+        self.track_special(&mut seg, sack, segment.payload);
     }
 
     /// Processes a segment that may open or close the connection.
     #[inline(never)]
-    fn track_noted(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
+    fn track_special(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
         self.track(seg, sack, rest);
         if ends {
@@ -129,8 +129,8 @@ impl Connection {
     /// Releases memory of a connection that has ended but is kept for a while.
     #[inline(never)]
     fn shrink_buffers(&mut self) {
-        if let Stage::Tracking(settled) = &mut self.stage {
-            settled.senders.iter_mut().for_each(SenderState::shrink_buffers);
+        if let Stage::Tracking(tracking) = &mut self.stage {
+            tracking.senders.iter_mut().for_each(SenderState::shrink_buffers);
         }
     }
 
@@ -180,8 +180,8 @@ impl Connection {
             self.note(seg);
         }
         match &mut self.stage {
-            Stage::Tracking(settled) => {
-                if !settled.push(seg, sack) {
+            Stage::Tracking(tracking) => {
+                if !tracking.push(seg, sack) {
                     self.undo_dropped();
                 }
             }
@@ -260,8 +260,8 @@ impl Connection {
         let opener = if self.opening.has_syn() { self.client() } else { Side::A };
         if seg.from() == opener {
             self.opening.note_ack(seg);
-            if let Stage::Tracking(settled) = &mut self.stage {
-                settled.on_handshake_rtt(Negotiated::of(&self.opening.facts()).rtt);
+            if let Stage::Tracking(tracking) = &mut self.stage {
+                tracking.on_handshake_rtt(Negotiated::of(&self.opening.facts()).rtt);
             }
         }
     }
@@ -316,9 +316,9 @@ impl Connection {
         match &mut self.stage {
             Stage::Buffering(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
             Stage::Buffering(_) => {}
-            Stage::Tracking(settled) => {
-                settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-                settled.apply_negotiated(&negotiated);
+            Stage::Tracking(tracking) => {
+                tracking.estimator.on_mss_negotiated(negotiated.wire_mss);
+                tracking.apply_negotiated(&negotiated);
             }
         }
     }
@@ -328,14 +328,14 @@ impl Connection {
         let negotiated = self.negotiated();
         if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
-            let tell = self.bad_checksums_mean_damage();
+            let reliable = self.bad_checksums_mean_damage();
             let lengths = [self.reported_mtus(Side::A), self.reported_mtus(Side::B)];
-            self.stage = Stage::Tracking(Tracking::new(held, &negotiated, tell, &lengths));
+            self.stage = Stage::Tracking(Tracking::new(held, &negotiated, reliable, &lengths));
             self.undo_dropped();
             self.update_fast_path();
         }
         match &mut self.stage {
-            Stage::Tracking(settled) => settled,
+            Stage::Tracking(tracking) => tracking,
             Stage::Buffering(_) => unreachable!("settled above"),
         }
     }

@@ -190,7 +190,7 @@ impl Stream {
             .gather
             .take_if(|gather| gather.at < next && !(gather.kind == GatherKind::Hello && gather.at == self.awaited))
         {
-            self.settle(*gather);
+            self.parse_gathered(*gather);
         }
     }
 
@@ -207,7 +207,7 @@ impl Stream {
         match self.protocol {
             None | Some(Protocol::Http) => {
                 if let Some(gather) = self.gather.take() {
-                    self.settle(*gather);
+                    self.parse_gathered(*gather);
                 }
                 // A position ahead comes from a Content-Length, and is valid even if the other side
                 // sends.
@@ -230,7 +230,7 @@ impl Stream {
     /// Returns the results. Parses the captured bytes of an incomplete hello or head.
     pub fn finish(mut self) -> Content {
         if let Some(gather) = self.gather.take() {
-            self.settle(*gather);
+            self.parse_gathered(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
         let greeting = self.greeting.and_then(|greeting| greeting.certain());
@@ -274,7 +274,7 @@ impl Stream {
         self.have = 0;
         self.broken = true;
         if let Some(gather) = self.gather.take() {
-            self.settle(*gather);
+            self.parse_gathered(*gather);
         }
     }
 }

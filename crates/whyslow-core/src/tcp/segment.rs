@@ -264,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_stand_for_their_frames(one in frame(), other in frame()) {
+        fn frame_reference_roundtrips(one in frame(), other in frame()) {
             prop_assert_eq!(FrameRef::from(one).frame(), one);
             prop_assert_eq!(FrameRef::from(one).cmp(&FrameRef::from(other)), one.cmp(&other));
         }

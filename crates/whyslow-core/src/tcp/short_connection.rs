@@ -63,10 +63,10 @@ impl Connection {
     ) -> Option<ShortConnectionBounds> {
         let Stage::Buffering(held) = &self.stage else { return None };
         let handshake = self.opening.facts();
-        let is_told_of = self.rare.as_ref().is_some_and(|rare| rare.notices.total > 0);
+        let has_notices = self.rare.as_ref().is_some_and(|rare| rare.notices.total > 0);
         if handshake.retries != [0, 0]
             || held.has_zero_window
-            || is_told_of
+            || has_notices
             || self.bad_checksums_mean_damage() != [false; 2]
         {
             return None;
@@ -74,9 +74,9 @@ impl Connection {
         let negotiated = Negotiated::of(&handshake);
         let client = self.client();
         let requester = exchanges::requester(client, endpoints[!client].1);
-        let mut glance = ShortConnectionScan::new(negotiated.mss.unwrap_or(1460), requester);
-        glance.scan(held)?;
-        let brief = glance.bounds(handshake.rtt());
+        let mut scan = ShortConnectionScan::new(negotiated.mss.unwrap_or(1460), requester);
+        scan.scan(held)?;
+        let brief = scan.bounds(handshake.rtt());
         let waits = brief.may_be_awaited || (brief.transfers == 0 && self.waits_for_opening(until));
         Some(ShortConnectionBounds { one_direction: self.is_one_direction(), may_be_awaited: waits, ..brief })
     }
@@ -273,7 +273,7 @@ impl DirectionScan {
     /// Returns the end of the payload that this segment answers, if it begins another transfer;
     /// `None` if that cannot be decided here.
     fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Time>> {
-        let Some(heard) = self.peer_payload.take() else { return Some(None) };
+        let Some(received) = self.peer_payload.take() else { return Some(None) };
         // The role of the request and the delay of its response are unknown here.
         let way = Nanos::MAX;
         let before = self.transfer.map(|transfer| PreviousTransfer {
@@ -283,8 +283,8 @@ impl DirectionScan {
             rtt: None,
             loop_to_sender: way,
         });
-        match heard.turn_outcome(seg, before) {
-            TurnOutcome::Turn => Some(Some(heard.last)),
+        match received.turn_outcome(seg, before) {
+            TurnOutcome::Turn => Some(Some(received.last)),
             TurnOutcome::GoesOn { resumed: false } => Some(None),
             TurnOutcome::Ambiguous | TurnOutcome::GoesOn { resumed: true } => None,
         }

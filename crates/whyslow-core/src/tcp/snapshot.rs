@@ -101,19 +101,19 @@ impl Connection {
     pub fn forget_transfers(&mut self, given: [u64; 2]) -> [u64; 2] {
         let Stage::Tracking(tracking) = &mut self.stage else { return [0; 2] };
         const EARLIER: usize = EARLIER_TRANSFERS as usize;
-        let mut kept_from = [0; 2];
+        let mut first_kept = [0; 2];
         for side in Side::BOTH {
             let transfers = &mut tracking.senders[side].facts.transfers;
-            let told = transfers.partition_point(|transfer| transfer.seq.1 <= given[side]);
+            let reported = transfers.partition_point(|transfer| transfer.seq.1 <= given[side]);
             // Drops many at once, which is cheaper.
-            if told >= 2 * EARLIER {
-                transfers.drain(..told - EARLIER);
-                kept_from[side] = transfers.first().map_or(0, |first| first.seq.0);
+            if reported >= 2 * EARLIER {
+                transfers.drain(..reported - EARLIER);
+                first_kept[side] = transfers.first().map_or(0, |first| first.seq.0);
             }
         }
-        if kept_from != [0; 2] {
-            self.payload_streams.forget(kept_from);
-            self.rare.readers().into_iter().for_each(|readers| readers.forget(kept_from));
+        if first_kept != [0; 2] {
+            self.payload_streams.forget(first_kept);
+            self.rare.readers().into_iter().for_each(|readers| readers.forget(first_kept));
         }
         tracking.senders.each_ref().map(|sender| sender.facts.transfers_forgotten())
     }

@@ -38,8 +38,8 @@ pub struct BadChecksums {
 
 /// Result of examining a segment's header.
 enum SegmentVerdict {
-    Believed,
-    Doubtful(SuspectReason),
+    Plausible,
+    Suspect(SuspectReason),
     /// It has a wrong checksum and impossible numbers.
     Damaged,
 }
@@ -60,9 +60,9 @@ impl SenderState {
 
     /// Returns whether the sender may use this number now: not yet acknowledged, or the next one.
     fn is_acceptable_seq(&self, number: SeqNumber) -> bool {
-        let Some(behind) = self.snd_nxt().map(|next| number.distance(next)) else { return true };
+        let Some(ahead) = self.snd_nxt().map(|next| number.distance(next)) else { return true };
         let in_flight = self.snd_max.saturating_sub(self.snd_una).saturating_add(1);
-        behind <= 0 && u64::from(behind.unsigned_abs()) <= in_flight
+        ahead <= 0 && u64::from(ahead.unsigned_abs()) <= in_flight
     }
 }
 
@@ -89,17 +89,17 @@ impl Tracking {
     }
 
     fn checks_and_defers(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        if let Some(doubted) = &self.suspect {
-            match doubted.was_received(seg, self) {
+        if let Some(suspect) = &self.suspect {
+            match suspect.was_received(seg, self) {
                 Some(true) => self.accept_suspect(),
                 Some(false) => self.drop_suspect(),
                 None => {}
             }
         }
         let why = match self.judge(seg) {
-            SegmentVerdict::Believed => {
-                if let Some(doubted) = self.suspect.as_mut().filter(|doubted| doubted.seg.from() != seg.from()) {
-                    doubted.passed = Some(seg.time);
+            SegmentVerdict::Plausible => {
+                if let Some(suspect) = self.suspect.as_mut().filter(|suspect| suspect.seg.from() != seg.from()) {
+                    suspect.passed = Some(seg.time);
                 }
                 return false;
             }
@@ -107,7 +107,7 @@ impl Tracking {
                 self.dropped.push(*seg);
                 return true;
             }
-            SegmentVerdict::Doubtful(why) => why,
+            SegmentVerdict::Suspect(why) => why,
         };
         // Only one segment waits at a time.
         self.accept_suspect();
@@ -120,27 +120,27 @@ impl Tracking {
         if seg.has_bad_checksum() && self.checksums_reliable[seg.from()] {
             if seg.len > 0 {
                 // ACKs and retransmissions show whether payload arrived.
-                return SegmentVerdict::Believed;
+                return SegmentVerdict::Plausible;
             }
             let may_be = own.is_acceptable_seq(seg.seq) && seg.ack().is_none_or(|ack| other.is_acceptable_seq(ack));
-            return if may_be { SegmentVerdict::Doubtful(SuspectReason::Sum) } else { SegmentVerdict::Damaged };
+            return if may_be { SegmentVerdict::Suspect(SuspectReason::Sum) } else { SegmentVerdict::Damaged };
         }
         if seg.flags.has(Flags::SYN) || seg.flags.has(Flags::RST) {
-            return SegmentVerdict::Believed;
+            return SegmentVerdict::Plausible;
         }
         if own.is_sequence_jump(seg.seq) {
-            SegmentVerdict::Doubtful(SuspectReason::Seq)
+            SegmentVerdict::Suspect(SuspectReason::Seq)
         } else if seg.ack().is_some_and(|ack| other.is_sequence_jump(ack)) {
-            SegmentVerdict::Doubtful(SuspectReason::Ack)
+            SegmentVerdict::Suspect(SuspectReason::Ack)
         } else {
-            SegmentVerdict::Believed
+            SegmentVerdict::Plausible
         }
     }
 
     /// Processes the suspect segment: it arrived.
     pub(super) fn accept_suspect(&mut self) {
-        if let Some(doubted) = self.suspect.take() {
-            let SuspectSegment { mut seg, sack, passed, .. } = *doubted;
+        if let Some(suspect) = self.suspect.take() {
+            let SuspectSegment { mut seg, sack, passed, .. } = *suspect;
             if let Some(passed) = passed.filter(|passed| *passed > seg.time) {
                 seg.clamp_time(passed);
             }
@@ -150,7 +150,7 @@ impl Tracking {
 
     /// Drops the suspect segment: it did not arrive.
     fn drop_suspect(&mut self) {
-        self.dropped.extend(self.suspect.take().map(|doubted| doubted.seg));
+        self.dropped.extend(self.suspect.take().map(|suspect| suspect.seg));
     }
 
     /// Decides about the suspect segment at the end of the connection.
@@ -158,7 +158,7 @@ impl Tracking {
         self.release_early_acks(|_, _| true);
         match &self.suspect {
             // No later segment has continued from there.
-            Some(doubted) if !matches!(doubted.reason, SuspectReason::Sum) => self.drop_suspect(),
+            Some(suspect) if !matches!(suspect.reason, SuspectReason::Sum) => self.drop_suspect(),
             _ => self.accept_suspect(),
         }
     }
@@ -200,8 +200,8 @@ impl SuspectSegment {
             return same.then(|| next.flags.has(Flags::RST));
         }
         if seg.flags.has(Flags::FIN) {
-            let behind = seg.seq + seg.seq_len();
-            let is_over = |number: SeqNumber| number.distance(behind) >= 0;
+            let end = seg.seq + seg.seq_len();
+            let is_over = |number: SeqNumber| number.distance(end) >= 0;
             return match same {
                 true => Some(next.flags.has(Flags::FIN) || is_over(next.seq)),
                 false => next.ack().filter(|ack| is_over(*ack)).map(|_| true),
@@ -232,20 +232,20 @@ impl Connection {
         defects.checksum_offsets_vary |= defects.all_bad_checksums > 0 && defects.checksum_offset != by;
         defects.checksum_offset = by;
         defects.all_bad_checksums += 1;
-        let tell = self.bad_checksums_mean_damage();
-        if let Stage::Tracking(settled) = &mut self.stage {
-            settled.checksums_reliable = tell;
+        let reliable = self.bad_checksums_mean_damage();
+        if let Stage::Tracking(tracking) = &mut self.stage {
+            tracking.checksums_reliable = reliable;
         }
         self.update_fast_path();
     }
 
     /// Returns whether wrong checksums indicate damage, by side.
     pub(super) fn bad_checksums_mean_damage(&self) -> [bool; 2] {
-        let may_tell = self
+        let any_correct = self
             .rare
             .as_ref()
             .is_some_and(|rare| rare.capture_defects.all_bad_checksums > 0 && !rare.capture_defects.are_rewritten());
-        self.checksums.map(|sums| may_tell && sums.is_reliable())
+        self.checksums.map(|sums| any_correct && sums.is_reliable())
     }
 
     /// Summarizes the connection's wrong checksums, if there are any.
@@ -275,8 +275,8 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn undo_dropped(&mut self) {
-        let Stage::Tracking(settled) = &mut self.stage else { return };
-        for seg in std::mem::take(&mut settled.dropped) {
+        let Stage::Tracking(tracking) = &mut self.stage else { return };
+        for seg in std::mem::take(&mut tracking.dropped) {
             let (from, place) = (seg.from(), seg.frame_ref);
             let defects = self.capture_defects();
             *(if seg.has_bad_checksum() { &mut defects.bad_checksums } else { &mut defects.stray }) += 1;

@@ -154,7 +154,7 @@ impl Script {
 /// The sides whose plain segments may use the fast path.
 fn direct_sides(connection: &Connection) -> [bool; 2] {
     match &connection.stage {
-        Stage::Tracking(settled) if settled.trace.is_none() && settled.checksums_reliable == [false; 2] => {
+        Stage::Tracking(tracking) if tracking.trace.is_none() && tracking.checksums_reliable == [false; 2] => {
             connection.is_past_opening
         }
         _ => [false; 2],
@@ -230,7 +230,7 @@ fn sequence_numbers_may_wrap() {
 }
 
 #[test]
-fn a_clock_that_steps_back_measures_nothing() {
+fn clock_step_back_gives_no_rtt_sample() {
     // Captured in the middle: 50 ms from each side.
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -252,7 +252,7 @@ fn a_clock_that_steps_back_measures_nothing() {
 }
 
 #[test]
-fn a_frame_captured_twice_counts_once() {
+fn duplicate_frame_counts_once() {
     let mut script = Script::asked();
     for _ in 0..2 {
         script.line(200.0, B, [1, 101], MSS).ip_id = 77;
@@ -263,7 +263,7 @@ fn a_frame_captured_twice_counts_once() {
 }
 
 #[test]
-fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
+fn acknowledged_uncaptured_bytes_are_a_capture_defect() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     script.line(200.1, B, [2001, 101], MSS);
@@ -275,7 +275,7 @@ fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
 }
 
 #[test]
-fn each_answer_is_a_transfer_of_its_own() {
+fn each_response_is_a_separate_transfer() {
     let mut script = Script::opened();
     for turn in 0..3u32 {
         let ms = 100.0 + 200.0 * f64::from(turn);
@@ -294,7 +294,7 @@ fn each_answer_is_a_transfer_of_its_own() {
 }
 
 #[test]
-fn how_it_ended() {
+fn final_state_follows_from_fin_and_rst() {
     let mut closing = Script::asked();
     closing.line(200.0, B, [1, 101], 0).flags = Flags::FIN | Flags::ACK;
     closing.line(300.0, A, [101, 2], 0);
@@ -316,7 +316,7 @@ fn how_it_ended() {
 }
 
 #[test]
-fn a_syn_sent_again_is_counted_and_not_measured() {
+fn retransmitted_syn_is_counted_without_an_rtt_sample() {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     script.line(1000.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -330,7 +330,7 @@ fn a_syn_sent_again_is_counted_and_not_measured() {
 }
 
 #[test]
-fn a_syn_that_was_captured_twice_was_not_sent_again() {
+fn duplicate_syn_frame_is_not_a_retransmission() {
     for apart in [0.0, 5.0] {
         let mut script = Script::new();
         script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
@@ -345,7 +345,7 @@ fn a_syn_that_was_captured_twice_was_not_sent_again() {
 }
 
 #[test]
-fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
+fn syn_ack_retransmitted_after_the_handshake_is_not_a_delay() {
     let mut script = Script::opened();
     script.line(1000.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
     let facts = script.run();
@@ -353,7 +353,7 @@ fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
 }
 
 #[test]
-fn an_ack_inside_a_large_segment_proves_the_sending_host() {
+fn ack_inside_a_large_segment_shows_the_sending_host() {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     script.line(50.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
@@ -367,7 +367,7 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
 }
 
 #[test]
-fn one_ends_packets_do_not_tell_where_they_were_captured() {
+fn packets_of_one_end_leave_the_vantage_unknown() {
     let mut script = Script::asked();
     script.line(101.0, A, [101, 1], 1000);
     script.lines.retain(|line| line.from == A);

@@ -57,7 +57,7 @@ impl Connection {
         let trace = Box::new(Trace { client, origin, pending: VecDeque::new(), late_verdicts: 0, syn: [false; 2] });
         match &mut self.stage {
             Stage::Buffering(held) => held.trace = Some(trace),
-            Stage::Tracking(settled) => settled.trace(trace),
+            Stage::Tracking(tracking) => tracking.trace(trace),
         }
         self.update_fast_path();
     }
@@ -65,15 +65,15 @@ impl Connection {
     /// The next point that need not wait for more verdicts; `waiting`: number of points that may
     /// wait.
     pub fn next_point(&mut self, waiting: usize) -> Option<Point> {
-        let Stage::Tracking(settled) = &mut self.stage else { return None };
-        let trace = settled.trace.as_mut()?;
+        let Stage::Tracking(tracking) = &mut self.stage else { return None };
+        let trace = tracking.trace.as_mut()?;
         if trace.pending.len() > waiting { trace.pending.pop_front() } else { None }
     }
 
     /// Points of segments captured before `time`, even if verdicts are missing.
     pub fn points_before(&mut self, time: Time) -> Vec<Point> {
-        let Stage::Tracking(settled) = &mut self.stage else { return Vec::new() };
-        let Some(trace) = settled.trace.as_mut() else { return Vec::new() };
+        let Stage::Tracking(tracking) = &mut self.stage else { return Vec::new() };
+        let Some(trace) = tracking.trace.as_mut() else { return Vec::new() };
         let until = time - trace.origin;
         let count = trace.pending.partition_point(|point| point.time < until);
         trace.pending.drain(..count).collect()
@@ -81,20 +81,20 @@ impl Connection {
 
     /// Ends the trace: returns the remaining points.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
-        let settled = self.start_tracking();
-        settled.finish_suspect();
+        let tracking = self.start_tracking();
+        tracking.finish_suspect();
         for side in Side::BOTH {
-            let path = settled.paths[side];
-            settled.senders[side].apply_acks(None, &path);
-            settled.take_notes(side, None);
+            let path = tracking.paths[side];
+            tracking.senders[side].apply_acks(None, &path);
+            tracking.take_notes(side, None);
         }
-        settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.pending)).unwrap_or_default().into_iter()
+        tracking.trace.as_mut().map(|trace| std::mem::take(&mut trace.pending)).unwrap_or_default().into_iter()
     }
 
     /// Number of verdicts that came after their points had been removed.
     pub fn late_verdicts(&self) -> u64 {
-        let Stage::Tracking(settled) = &self.stage else { return 0 };
-        settled.trace.as_ref().map_or(0, |trace| trace.late_verdicts)
+        let Stage::Tracking(tracking) = &self.stage else { return 0 };
+        tracking.trace.as_ref().map_or(0, |trace| trace.late_verdicts)
     }
 }
 

@@ -17,7 +17,7 @@ impl Stage {
     #[inline(always)]
     pub(super) fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Tracking(settled) => settled.is_recaptured(seg, sack),
+            Self::Tracking(tracking) => tracking.is_recaptured(seg, sack),
             Self::Buffering(held) => held.is_recaptured(seg, sack),
         }
     }
@@ -27,43 +27,43 @@ impl Tracking {
     pub(super) fn new(
         mut held: Buffering,
         negotiated: &Negotiated,
-        sums_tell: [bool; 2],
+        checksums_reliable: [bool; 2],
         lengths: &[Vec<ReportedMtu>; 2],
     ) -> Box<Self> {
         let segs = held.to_vec();
         let trace = held.trace.take();
         let begin = |shifts: [Option<u8>; 2]| {
-            let mut settled = Box::new(Self { checksums_reliable: sums_tell, ..Self::default() });
+            let mut tracking = Box::new(Self { checksums_reliable, ..Self::default() });
             for (place, (seg, _)) in segs.iter().enumerate() {
                 if held.is_mss_known_at(place) {
-                    settled.estimator.on_mss_negotiated(negotiated.wire_mss);
+                    tracking.estimator.on_mss_negotiated(negotiated.wire_mss);
                 }
-                if !(seg.has_bad_checksum() && sums_tell[seg.from()]) {
-                    settled.estimator.observe(seg);
+                if !(seg.has_bad_checksum() && checksums_reliable[seg.from()]) {
+                    tracking.estimator.observe(seg);
                 }
             }
-            settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-            settled.apply_negotiated(negotiated);
-            for ((sender, shift), lengths) in settled.senders.iter_mut().zip(shifts).zip(lengths) {
+            tracking.estimator.on_mss_negotiated(negotiated.wire_mss);
+            tracking.apply_negotiated(negotiated);
+            for ((sender, shift), lengths) in tracking.senders.iter_mut().zip(shifts).zip(lengths) {
                 sender.assume_shift(shift);
                 sender.reported_mtus.clone_from(lengths);
             }
-            settled.on_handshake_rtt(negotiated.rtt);
-            settled.refresh_paths();
-            settled
+            tracking.on_handshake_rtt(negotiated.rtt);
+            tracking.refresh_paths();
+            tracking
         };
-        let mut settled = begin([None; 2]);
+        let mut tracking = begin([None; 2]);
         if negotiated.window_shift.contains(&None) {
-            settled.replay(&segs);
+            tracking.replay(&segs);
             // The window scale inferred from the first segments applies from the first one on.
-            let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
-            settled = begin(taken);
+            let taken = tracking.senders.each_ref().map(|sender| sender.facts.assumed_shift);
+            tracking = begin(taken);
         }
         if let Some(trace) = trace {
-            settled.trace(trace);
+            tracking.trace(trace);
         }
-        settled.replay(&segs);
-        settled
+        tracking.replay(&segs);
+        tracking
     }
 
     /// Replays the buffered segments once the vantage is known.

@@ -439,7 +439,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_asked_would_tell_nothing(
+        fn skipped_observations_change_nothing(
             origin in any::<u32>(),
             segments in prop::collection::vec(
                 (prop::sample::select(&Side::BOTH), 0u32..12, 0u32..12, prop_oneof![Just(0u32), 1..3u32], any::<bool>(), (0u32..6, 0u32..6), 0u8..4),

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_cut_at_any_split() {
+    fn split_of_messages_changes_nothing() {
         let hello = [&[2, 0, 0, 46, 3, 3][..], &[7; 32], &[0, 0x13, 1, 0, 0, 6, 0, 43, 0, 2, 3, 4]].concat();
         let stream = [&hello[..], &[8, 0, 0, 2, 0, 0], &[20, 0, 0, 3, 1, 2, 3], &[24, 0, 0, 1, 0]].concat();
         let expected = [
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_hello_says_nothing() {
+    fn truncated_hello_is_ignored() {
         let mut cut = &[1, 0, 0, 4, 3, 3, 1, 2][..];
         assert_eq!(Messages::default().next(&mut cut), Some(Message::Other));
     }

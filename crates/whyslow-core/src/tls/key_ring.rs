@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_counts_from_its_place_on() {
+    fn secrets_are_valid_after_their_block() {
         let ring = KeyRing::default();
         let text = format!("CLIENT_RANDOM {} {}", "ab".repeat(32), "cd".repeat(48));
         let place = |number| Frame { file: Some(0), number };

@@ -280,7 +280,7 @@ mod tests {
 
     /// RFC 9001 appendix A.5: a ChaCha20-Poly1305 packet with a PING frame, and the next secret.
     #[test]
-    fn short_header_packet_of_rfc_9001_is_opened() {
+    fn short_header_packet_of_rfc_9001_is_decrypted() {
         let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
         let keys = testing::keys(false, 0x1303, &secret).unwrap();
         let packet = hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_packets_of_each_suite_are_opened() {
+    fn sealed_packets_of_each_suite_are_decrypted() {
         for (suite, len) in [(0x1301, 32), (0x1302, 48), (0x1303, 32)] {
             for is_v2 in [false, true] {
                 let keys = testing::keys(is_v2, suite, &vec![7; len]).unwrap();

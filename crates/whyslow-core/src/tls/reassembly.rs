@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_behind_a_hole_overflows() {
+    fn bytes_after_a_hole_overflow() {
         let mut reassembly = Reassembly::default();
         reassembly.push(0, &[1]).unwrap();
         let outcome = (0..300).try_for_each(|number| reassembly.push(2 + number * 1_000, &[2; 1_000]));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_of_another_length_gives_no_keys() {
+    fn secret_with_a_wrong_length_gives_no_keys() {
         assert!(of_secret(Suite::of(0x1302).unwrap(), &Secret::new(&[1; 32]).unwrap()).is_none());
     }
 }

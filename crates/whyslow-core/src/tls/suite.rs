@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suites_without_aead_are_not_read() {
+    fn suites_without_aead_are_unsupported() {
         // TLS_RSA_WITH_AES_128_CBC_SHA, TLS_AES_128_CCM_SHA256.
         assert_eq!((Suite::of(0x002f), Suite::of(0x1304)), (None, None));
         let chacha = Suite { aead: AeadKind::ChaCha20Poly1305, hash: HashKind::Sha256 };

@@ -178,7 +178,7 @@ fn stopped(outcome: &Decryption) -> [Option<Undecrypted>; 2] {
 }
 
 #[test]
-fn plaintext_is_what_was_sent_with_every_suite_and_segment_size() {
+fn every_suite_and_segment_size_is_decrypted() {
     for (version, number) in SUITES {
         let script = Script::talk(version, number);
         // The first segment shows the begin of TLS.
@@ -216,7 +216,7 @@ fn renegotiated_keys_are_followed() {
 }
 
 #[test]
-fn early_data_is_passed_over() {
+fn early_data_is_skipped() {
     let mut script = Script::tls13(0x1301, Suite::of(0x1301).unwrap(), 32, true);
     script.send(Side::A, b"a request").send(Side::B, b"a response");
     let (taken, outcome) = read(&script.log, &script.segments(1_460));
@@ -224,7 +224,7 @@ fn early_data_is_passed_over() {
 }
 
 #[test]
-fn application_secrets_alone_open_the_data() {
+fn application_secrets_are_sufficient() {
     let script = Script::talk(0x0304, 0x1302);
     let log: Vec<&str> = script.log.lines().filter(|line| !line.contains("HANDSHAKE")).collect();
     let (taken, outcome) = read(&log.join("\n"), &script.segments(1_460));
@@ -232,7 +232,7 @@ fn application_secrets_alone_open_the_data() {
 }
 
 #[test]
-fn reason_is_given_where_nothing_is_opened() {
+fn reason_is_reported_if_nothing_is_decrypted() {
     for (version, number) in SUITES {
         let script = Script::talk(version, number);
         let segments = script.segments(1_460);
@@ -255,7 +255,7 @@ fn reason_is_given_where_nothing_is_opened() {
 }
 
 #[test]
-fn missing_segment_ends_its_direction_alone() {
+fn missing_segment_ends_only_its_direction() {
     let script = Script::talk(0x0304, 0x1301);
     let mut segments = script.segments(1_460);
     let lost = segments.iter().rposition(|(from, _, bytes)| *from == Side::B && bytes.len() == 1_460).unwrap();
@@ -267,7 +267,7 @@ fn missing_segment_ends_its_direction_alone() {
 }
 
 #[test]
-fn cut_packets_are_reported() {
+fn truncated_packets_are_reported() {
     let script = Script::talk(0x0303, 0xc030);
     let ring = KeyRing::from(Arc::new(KeyLog::new(script.log.as_bytes())));
     let (mut session, mut taken) = (Session::new(ring), Taken::default());
@@ -281,7 +281,7 @@ fn cut_packets_are_reported() {
 }
 
 #[test]
-fn secrets_may_come_in_the_capture_behind_the_hellos() {
+fn secrets_after_the_hellos_are_used() {
     let script = Script::talk(0x0304, 0x1303);
     let ring = KeyRing::default();
     let of_another = script.log.replace(&hex(&CLIENT_RANDOM), &hex(&SERVER_RANDOM));
@@ -300,7 +300,7 @@ fn secrets_may_come_in_the_capture_behind_the_hellos() {
 
 proptest! {
     #[test]
-    fn any_order_and_repetition_gives_the_same(
+    fn order_and_duplicates_change_nothing(
         size in 200usize..3_000, moves in prop::collection::vec((any::<prop::sample::Index>(), 0usize..6), 0..20), suite in 0..SUITES.len(),
     ) {
         let script = Script::talk(SUITES[suite].0, SUITES[suite].1);

@@ -110,7 +110,7 @@ mod tests {
     use super::Limit;
 
     #[test]
-    fn the_list_has_each_limit_at_its_place() {
+    fn all_limits_are_listed_in_order() {
         assert!(Limit::ALL.iter().enumerate().all(|(place, limit)| *limit as usize == place));
         assert_eq!(Limit::ALL.last(), Some(&Limit::Unknown));
     }

@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn few_wrong_ones_among_right_ones_tell() {
+    fn few_wrong_checksums_are_reliable() {
         assert!(sums(4, 1).is_reliable() && sums(100, 3).is_reliable());
         assert!(!sums(3, 1).is_reliable() && !sums(0, 1).is_reliable() && !sums(9, 9).is_reliable());
         assert!(sums(100, 0).is_reliable() && !sums(0, 0).is_reliable());
     }
 
     #[test]
-    fn very_many_keep_their_share() {
+    fn ratio_of_many_checksums_is_kept() {
         let mut damaged = ChecksumTally::default();
         (0..100_000).for_each(|n| damaged.note(n % 50 != 7));
         assert!(damaged.is_reliable());

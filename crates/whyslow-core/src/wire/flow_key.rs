@@ -295,7 +295,7 @@ mod tests {
     /// Ends with equal unkeyed hashes: a word of one cancels a word of the other, or makes a factor
     /// zero.
     #[test]
-    fn ends_that_collide_without_a_key_do_not_with_one() {
+    fn seed_separates_colliding_ends() {
         let address =
             |high: u64, low: u64| (u128::from(high.swap_bytes()) << 64 | u128::from(low.swap_bytes())).to_be_bytes();
         let make_up = |i: u64| v6((address(1, i), 9), (address(2, 7 ^ i.rotate_right(32)), 9));
@@ -337,7 +337,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_heading_is_a_connection_and_a_direction(ends in [end(), end(), end(), end()], same in any::<bool>(), turned in any::<bool>()) {
+        fn raw_key_identifies_connection_and_direction(ends in [end(), end(), end(), end()], same in any::<bool>(), turned in any::<bool>()) {
             let [a, b, c, d] = ends;
             let (c, d) = if same { (a, b) } else { (c, d) };
             let (c, d) = if turned { (d, c) } else { (c, d) };
@@ -353,19 +353,19 @@ mod tests {
         /// The two directions are one connection with equal hashes and different senders; another
         /// address or port at either end makes another connection.
         #[test]
-        fn directions_of_one_connection(
+        fn directions_of_a_connection_share_key_and_hash(
             v in any::<bool>(),
             addresses in any::<[[u8; 16]; 2]>(),
-            alike in 0u8..3,
+            shared in 0u8..3,
             ports in any::<[u16; 2]>(),
             change in (0usize..36, 1u8..),
         ) {
             let [a, mut b] = addresses;
             // Ends that differ only in half of the address, or in the port.
-            if alike > 0 {
+            if shared > 0 {
                 b[..8].copy_from_slice(&a[..8]);
             }
-            if alike > 1 {
+            if shared > 1 {
                 b = a;
             }
             let build = |bytes: &[u8; 36]| {
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv4_address_is_not_the_ipv6_address_of_the_same_words() {
+    fn ipv4_key_differs_from_ipv6_key_of_the_same_words() {
         let short = v4(([192, 0, 2, 1], 80), ([192, 0, 2, 2], 81));
         let mut long = short;
         long.is_v6 = true;

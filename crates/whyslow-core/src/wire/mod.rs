@@ -68,7 +68,7 @@ pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
 #[inline(always)]
 fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
     match parse_fast(packet) {
-        Some(glance) => glance.decode(context),
+        Some(fast) => fast.decode(context),
         None => decode_layers(context, packet),
     }
 }

@@ -248,7 +248,7 @@ proptest! {
 
     /// The fast path and the general decoder agree on packets near the conditions of the fast path.
     #[test]
-    fn both_ways_agree(
+    fn fast_path_agrees_with_the_general_decoder(
         v6 in any::<bool>(),
         options in prop_oneof![
             Just(vec![]),
@@ -371,7 +371,7 @@ fn a_segment_stays_small() {
 }
 
 #[test]
-fn a_link_type_that_is_not_read_says_so() {
+fn unsupported_link_type_is_reported() {
     let skip = decode(&packet(187, &[0; 100])).unwrap_err();
     assert_eq!(skip.to_string(), "LINKTYPE_BLUETOOTH_HCI_H4 (187): not read");
 }

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_packet_is_told_from_one_that_is_too_short() {
+    fn truncated_packet_differs_from_a_short_one() {
         let cut = View::new(&[1, 2], 4);
         assert_eq!(cut.u32(0), Err(Skip::Cut));
         assert_eq!(cut.skip(3).unwrap_err(), Skip::Cut);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_takes_padding_from_both_lengths() {
+    fn limit_removes_padding_from_both_lengths() {
         let view = View::new(&[0; 10], 20);
         assert_eq!((view.limit(4).data().len(), view.limit(4).wire()), (4, 4));
         assert_eq!((view.limit(15).data().len(), view.limit(15).wire()), (10, 15));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wire_length_under_the_captured_one_is_not_believed() {
+    fn wire_length_below_the_captured_one_is_ignored() {
         assert_eq!(View::new(&[0; 10], 3).wire(), 10);
     }
 }

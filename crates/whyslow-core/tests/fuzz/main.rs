@@ -143,7 +143,7 @@ fn texts() -> Vec<Vec<u8>> {
         10:00:00.3 client.33000 > server.http: P 1:292(291) ack 1 win 5840\n";
     let verbose = "2026-01-01 10:00:00.000001 IP6 (flowlabel 0x1, hlim 64, next-header TCP (6) payload length: 20) 2001:db8::1.5 > 2001:db8::2.443: Flags [R], cksum 0x1 (correct), seq 7, win 0, length 0\n\
         10:00:00.000002 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)\n    192.0.2.1.1 > 192.0.2.2.2: Flags [F.], cksum 0x2 (incorrect -> 0x3), seq 1, ack 1, win 1, length 0\n";
-    let beside = "64 bytes from 192.0.2.9: icmp_seq=1 ttl=56 time=11.6 ms\rPING example.com (192.0.2.9) 56(84) bytes of data.\r\n\
+    let pings = "64 bytes from 192.0.2.9: icmp_seq=1 ttl=56 time=11.6 ms\rPING example.com (192.0.2.9) 56(84) bytes of data.\r\n\
         5 packets transmitted, 4 received, 20% packet loss\nrtt min/avg/max/mdev = 11.5/11.7/12.0/0.1 ms\n\
         Reply from 192.0.2.9: bytes=32 time<1ms TTL=56\nRequest timed out.\nPackets: Sent = 4, Received = 3, Lost = 1\n\
          00:00:00.000000 IP 192.0.2.1 > 192.0.2.9: ICMP echo request, id 7, seq 1, length 64\n\
@@ -169,7 +169,7 @@ fn texts() -> Vec<Vec<u8>> {
         "[pod/x/c] 2026-01-01T10:00:00Z ",
         "2026-01-01 10:00:00,123 Nov 22 10:00:00 host tcpdump[123]: ",
     ];
-    let plain = [modern, old, verbose, beside, errors];
+    let plain = [modern, old, verbose, pings, errors];
     let logged = BEFORE.iter().flat_map(|before| {
         plain.iter().map(move |text| text.lines().map(|line| format!("{before}{line}\n")).collect::<String>())
     });

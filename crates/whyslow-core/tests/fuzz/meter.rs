@@ -58,7 +58,7 @@ pub(crate) fn peak_during<T>(f: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn the_meter_measures() {
+fn meter_measures_the_peak() {
     let (_, peak) = peak_during(|| vec![1_u8; 5_000_000].len());
     assert!((5_000_000..5_100_000).contains(&peak), "{peak}");
 }

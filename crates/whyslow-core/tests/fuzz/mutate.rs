@@ -37,7 +37,7 @@ impl Random {
 const LONGEST: usize = 1 << 17;
 
 /// Values for lengths and counts.
-const LIES: &[u32] = &[
+const WRONG_NUMBERS: &[u32] = &[
     0,
     1,
     2,
@@ -118,7 +118,7 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
             bytes[range].fill(value);
         }
         // Overwrite a length with a wrong one: two or four bytes, in either byte order.
-        4 | 5 => lie(random, bytes, at),
+        4 | 5 => change_number(random, bytes, at),
         // Remove some bytes.
         6 => {
             let range = random.range(bytes);
@@ -150,7 +150,7 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
             };
             let digits = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             let number = match random.below(3) {
-                0 => random.pick(LIES).to_string(),
+                0 => random.pick(WRONG_NUMBERS).to_string(),
                 1 => random.next().to_string(),
                 _ => "9".repeat(random.below(40)),
             };
@@ -159,13 +159,13 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
     }
 }
 
-fn lie(random: &mut Random, bytes: &mut [u8], at: usize) {
+fn change_number(random: &mut Random, bytes: &mut [u8], at: usize) {
     // Fields are usually at multiples of four.
     let at = if random.below(4) == 0 { at } else { at & !3 };
     let near = (bytes.len() - at) as u32;
     let value = match random.below(3) {
         0 => near.wrapping_add(random.below(9) as u32).wrapping_sub(4),
-        _ => *random.pick(LIES),
+        _ => *random.pick(WRONG_NUMBERS),
     };
     let (big, wide) = (random.below(2) == 0, random.below(3) > 0);
     let field = match (big, wide) {

@@ -262,7 +262,7 @@ fn change_option(random: &mut Random, tcp: &mut [u8]) {
 }
 
 #[test]
-fn packets_are_changed_and_stay_a_capture() {
+fn changed_packets_stay_a_valid_capture() {
     let seeds = super::seeds::samples();
     let mut random = Random(1);
     for seed in &seeds {

@@ -109,7 +109,7 @@ fn over_all(found: &[PathBuf], copies: usize) {
 }
 
 #[test]
-fn samples_and_damaged_copies_of_them_hold_together() {
+fn samples_and_damaged_copies_are_consistent() {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), &mut found);
     found.retain(|path| path.extension().is_some_and(|extension| extension == "pcap"));
@@ -122,7 +122,7 @@ fn samples_and_damaged_copies_of_them_hold_together() {
 }
 
 #[test]
-fn whatever_is_collected_holds_together() {
+fn collected_captures_are_consistent() {
     let Some(folder) = whyslow_testing::captures() else { return };
     let mut found = Vec::new();
     files(&folder, &mut found);

@@ -143,7 +143,7 @@ fn simulation() {
 /// A capture of a few packets whose simulation would send hundreds of millions of one-byte
 /// segments.
 #[test]
-fn jumps_over_bytes_that_were_never_captured_take_few_steps() {
+fn jumps_over_uncaptured_bytes_take_few_steps() {
     let input = seeds::jumps(4, 200_000_000, 65_000);
     let (analysis, steps) = steps_during(|| explain_whole(&input));
     assert!(analysis.connections[0].transfers.iter().any(|transfer| transfer.bytes > 500_000_000));

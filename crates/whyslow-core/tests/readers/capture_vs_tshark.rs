@@ -172,7 +172,7 @@ impl Comparison {
 }
 
 #[test]
-fn every_frame_of_every_capture() {
+fn every_frame_agrees_with_tshark() {
     let Some(folder) = captures(&["capinfos", "mergecap", "tshark", "tcpdump"]) else { return };
     let all = whyslow_testing::part_of(files(&folder));
     let least = if whyslow_testing::soaks() { 900 } else { 36 };
@@ -240,7 +240,7 @@ fn every_frame_of_every_capture() {
 /// Wireshark counts the frames before the truncated one; the reader must do the same, and report
 /// where the file is truncated.
 #[test]
-fn torn_captures_count_the_same() {
+fn truncated_captures_have_the_same_frame_count() {
     let Some(folder) = captures(&["capinfos"]) else { return };
     let scratch = scratch("torn");
     let (step, least) = if whyslow_testing::soaks() { (3, 250) } else { (30, 25) };

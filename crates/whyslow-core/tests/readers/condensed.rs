@@ -69,8 +69,8 @@ struct Part<'a> {
 
 impl Part<'_> {
     fn give(&self, sink: &mut impl Sink) {
-        let told = self.events.iter().any(|event| matches!(event, Event::Text(_)));
-        if let Some(clock) = self.text.filter(|_| !told) {
+        let has_clock = self.events.iter().any(|event| matches!(event, Event::Text(_)));
+        if let Some(clock) = self.text.filter(|_| !has_clock) {
             sink.text(clock);
         }
         self.events.iter().for_each(|event| event.give(sink, self.before));
@@ -266,12 +266,12 @@ fn check_all(files: Vec<PathBuf>, rounds: u64, least: usize) {
 }
 
 #[test]
-fn samples_in_parts_are_the_samples() {
+fn samples_in_parts_have_the_same_analysis() {
     check_all(files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")), 2, 10);
 }
 
 #[test]
-fn real_captures_in_parts_are_the_captures() {
+fn real_captures_in_parts_have_the_same_analysis() {
     let Some(captures) = whyslow_testing::captures() else { return };
     let rounds = std::env::var("CUTS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
     let least = if whyslow_testing::soaks() { 100 } else { 10 };

@@ -73,7 +73,7 @@ fn decrypt(capture: &[u8], keys: &[u8]) -> Vec<[Vec<u8>; 2]> {
 }
 
 #[test]
-fn captures_with_their_secrets_are_decrypted() {
+fn captures_with_secrets_are_decrypted() {
     for (name, body) in [("http1-tls12", 6_000), ("http1-tls13", 6_000), ("http2-tls13", 6_000)] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/keys/{name}.pcapng"));
         let found = decrypt(&std::fs::read(path).unwrap(), b"");
@@ -106,8 +106,8 @@ fn recorded(tools: &[&str], script: &str) -> Option<(tempfile::TempDir, Vec<[Vec
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap_or_default();
     let packets = read("packets.pcap");
     if packets.is_empty() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        whyslow_testing::skip(whyslow_testing::Lack::Device, format!("nothing can be captured here: {said}"));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        whyslow_testing::skip(whyslow_testing::Lack::Device, format!("nothing can be captured here: {error}"));
         return None;
     }
     let found = decrypt(&packets, &read("keys"));
@@ -128,7 +128,7 @@ const SUITES: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn plaintext_is_what_openssl_sent() {
+fn plaintext_agrees_with_openssl() {
     for (version, suite) in SUITES {
         let script = format!(
             "(cat sent; sleep 5) | openssl s_server -accept 4433 -cert cert.pem -key key.pem -quiet {version} > received & server=$!
@@ -145,7 +145,7 @@ fn plaintext_is_what_openssl_sent() {
 }
 
 #[test]
-fn plaintext_is_what_python_sent() {
+fn plaintext_agrees_with_python() {
     let script = r#"cat > talk.py <<'END'
 import socket, ssl, threading
 sent = open('sent', 'rb').read()
@@ -176,7 +176,7 @@ python3 talk.py"#;
 }
 
 #[test]
-fn plaintext_is_what_nginx_sent_to_curl() {
+fn plaintext_agrees_with_nginx_and_curl() {
     let script = r#"mkdir www; cp sent www/file
 cat > nginx.conf <<END
 daemon off; master_process off; pid $PWD/pid; error_log $PWD/error.log; user root;

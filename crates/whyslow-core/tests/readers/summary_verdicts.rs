@@ -7,7 +7,7 @@ use super::text_verdicts::{explain, samples};
 use std::process::{Command, Stdio};
 
 #[test]
-fn summaries_of_tshark_give_the_causes_of_their_capture() {
+fn tshark_summaries_have_the_causes_of_their_capture() {
     if !whyslow_testing::tools(&["tshark"]) {
         return;
     }

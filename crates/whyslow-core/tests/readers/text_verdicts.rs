@@ -99,7 +99,7 @@ const COMBINATIONS: [&[&str]; 20] = [
 
 /// Any printed form of a capture gives the capture's causes, or reports the missing data.
 #[test]
-fn a_text_tells_what_its_capture_tells_or_why_not() {
+fn text_has_the_findings_of_its_capture() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }
@@ -148,7 +148,7 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
 /// Without payload, session tickets cannot be recognised: then a pause of the application within
 /// its response is not certain.
 #[test]
-fn tickets_that_cannot_be_read_make_nothing_sure() {
+fn unreadable_tickets_give_no_certain_finding() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }
@@ -205,12 +205,12 @@ const TIMES: usize = 6;
 /// A text without some packets gives no certain finding that the complete text or the capture does
 /// not have, and the missing packets are reported.
 #[test]
-fn nothing_is_concluded_over_what_was_left_out() {
+fn missing_packets_give_no_certain_finding() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
-    let (mut texts, mut noticed, mut report) = (0, 0, String::new());
+    let (mut texts, mut marked, mut report) = (0, 0, String::new());
     for path in samples() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8(tcpdump(&path, &["-n"])).unwrap();
@@ -221,7 +221,7 @@ fn nothing_is_concluded_over_what_was_left_out() {
             let part = with_lines_left_out(&lines, &mut numbers);
             let found = explain(part.as_bytes()).unwrap();
             texts += 1;
-            noticed += u64::from(found.has("elided-text"));
+            marked += u64::from(found.has("elided-text"));
             let new: Vec<_> =
                 found.causes.iter().filter(|found| found.2 >= 0.6 && !known.contains(&(&found.0, found.1))).collect();
             if !new.is_empty() {
@@ -229,8 +229,8 @@ fn nothing_is_concluded_over_what_was_left_out() {
             }
         }
     }
-    println!("{texts} texts, {noticed} of which are said to lack packets");
+    println!("{texts} texts, {marked} of which are said to lack packets");
     assert!(report.is_empty(), "{report}");
     // A missing retransmission or pure ACK may go unnoticed.
-    assert!(noticed * 100 >= texts * 97);
+    assert!(marked * 100 >= texts * 97);
 }

@@ -439,7 +439,7 @@ fn named_ports_are_the_numbers() {
 }
 
 #[test]
-fn stored_texts_are_read_or_refused() {
+fn stored_texts_are_read_or_rejected() {
     let Some(root) = whyslow_testing::captures() else { return };
     let mut paths = Vec::new();
     files(&root.join("text"), &mut paths);

@@ -13,25 +13,25 @@ use whyslow_core::units::Time;
 use whyslow_core::unstable::wire::{self, Checksum, Segment, Skip};
 
 #[test]
-fn reads_what_tshark_reads() {
+fn every_packet_agrees_with_tshark() {
     let Some(captures) = captures() else { return };
     let scratch = std::env::temp_dir().join(format!("whyslow-wire-{}", std::process::id()));
     fs::create_dir_all(&scratch).unwrap();
     let outcome = compare(&captures, &scratch);
     fs::remove_dir_all(&scratch).unwrap();
 
-    println!("{} packets, {} segments alike", outcome.packets, outcome.alike);
+    println!("{} packets, {} segments alike", outcome.packets, outcome.equal);
     for (why, count) in &outcome.explained {
         println!("{count:>7} differ: {why}");
     }
-    assert!(outcome.alike > 1_000, "the comparison hardly compared anything");
+    assert!(outcome.equal > 1_000, "the comparison hardly compared anything");
     assert!(outcome.unexplained.is_empty(), "{} differ:\n{}", outcome.unexplained.len(), sample(&outcome.unexplained));
 }
 
 #[derive(Default)]
 struct Outcome {
     packets: usize,
-    alike: usize,
+    equal: usize,
     explained: BTreeMap<&'static str, usize>,
     unexplained: Vec<String>,
 }
@@ -101,7 +101,7 @@ fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
         survives_damage(&packet);
         let differences = differences(&ours, theirs);
         if differences.is_empty() {
-            outcome.alike += usize::from(ours.is_ok());
+            outcome.equal += usize::from(ours.is_ok());
         } else if let Some(why) = explained(&ours, theirs, &differences) {
             *outcome.explained.entry(why).or_default() += 1;
         } else {

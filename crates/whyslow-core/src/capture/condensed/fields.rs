@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(number in any::<u64>(), signed in any::<i64>(), text in ".*", end in any::<(IpAddr, u16)>()) {
+        fn numbers_roundtrip(number in any::<u64>(), signed in any::<i64>(), text in ".*", end in any::<(IpAddr, u16)>()) {
             let mut out = Vec::new();
             put_number(&mut out, number);
             put_signed(&mut out, signed);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_too_many_bytes_is_none() {
+    fn number_with_too_many_bytes_is_rejected() {
         assert_eq!(Fields::new(&[0xff; 20]).number(), None);
         assert_eq!(Fields::new(&[0xff]).number(), None);
         assert_eq!(Fields::new(&[0xff, 0xff, 3]).list(Fields::byte), None, "more entries than bytes");

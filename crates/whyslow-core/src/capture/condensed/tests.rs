@@ -12,7 +12,7 @@ fn rows() -> Vec<Vec<u8>> {
     let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| rows.push(row));
     let mut summary = Summary::default();
     for frame in 1..=3u64 {
-        let mut again = Again { condenser: &mut condenser, before: (frame - 1) * 100_000 };
+        let mut again = Renumbered { condenser: &mut condenser, before: (frame - 1) * 100_000 };
         let mut reader = Reader::new();
         reader.push(include_bytes!("../../../../../samples/loss-client.pcap"), &mut again).unwrap();
         summary = reader.finish(&mut again).unwrap();
@@ -23,12 +23,12 @@ fn rows() -> Vec<Vec<u8>> {
 }
 
 /// Changes frame numbers to later ones.
-struct Again<'a, F: FnMut(usize, Vec<u8>)> {
+struct Renumbered<'a, F: FnMut(usize, Vec<u8>)> {
     condenser: &'a mut Condenser<F>,
     before: u64,
 }
 
-impl<F: FnMut(usize, Vec<u8>)> Sink for Again<'_, F> {
+impl<F: FnMut(usize, Vec<u8>)> Sink for Renumbered<'_, F> {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.condenser.packet(&Packet { frame: packet.frame + self.before, ..*packet });
     }
@@ -43,7 +43,7 @@ fn problems(bytes: &[u8]) -> (u64, Vec<(String, u64)>) {
 }
 
 #[test]
-fn the_origin_comes_first() {
+fn first_row_is_the_origin() {
     #[derive(Default)]
     struct Recorded(Option<CaptureOrigin>, u64);
     impl Sink for Recorded {
@@ -63,7 +63,7 @@ fn the_origin_comes_first() {
 }
 
 #[test]
-fn a_row_costs_only_itself() {
+fn damaged_row_loses_only_its_packets() {
     let rows = rows();
     assert_eq!(rows.len(), 5);
     let (all, none) = problems(&rows.concat());
@@ -81,7 +81,7 @@ fn a_row_costs_only_itself() {
 }
 
 #[test]
-fn what_is_torn_is_read_as_far_as_it_goes() {
+fn truncated_capture_gives_its_complete_rows() {
     let rows = rows();
     let torn = |bytes: &[u8]| problems(bytes);
     let whole = rows.concat();
@@ -96,7 +96,7 @@ fn what_is_torn_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn another_version_is_not_read() {
+fn other_version_is_rejected() {
     let mut bytes = rows().concat();
     bytes[4] = CONDENSED_VERSION + 1;
     let error = explain("", &bytes).unwrap_err();

@@ -39,7 +39,7 @@ impl PacketTime {
 
 /// The stored part of a packet's payload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldPayload<'a> {
+pub(crate) struct StoredPayload<'a> {
     pub(crate) payload: &'a [u8],
     /// The stored ranges, in order and without overlap.
     pub(crate) ranges: &'a [Range<usize>],
@@ -90,7 +90,7 @@ impl RowWriter {
         place: Option<usize>,
         at: PacketTime,
         headers: &TcpHeaders,
-        held: HeldPayload<'_>,
+        held: StoredPayload<'_>,
     ) -> usize {
         let place = place.filter(|&place| place < self.connections.len());
         let index = place.unwrap_or_else(|| {
@@ -187,7 +187,7 @@ impl RowWriter {
 }
 
 /// The fields with unexpected values.
-fn differences(expected: &DirectionState, headers: &TcpHeaders, held: HeldPayload<'_>) -> (u8, u8) {
+fn differences(expected: &DirectionState, headers: &TcpHeaders, held: StoredPayload<'_>) -> (u8, u8) {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
     let options = &headers.options;
     let is_like_before = options.only_timestamps() && options.timestamps.is_some() == expected.stamps.is_some();
@@ -289,7 +289,7 @@ fn put_options(out: &mut Vec<u8>, options: &TcpOptions, ack: u32) {
     }
 }
 
-fn put_payload(out: &mut Vec<u8>, held: HeldPayload<'_>) {
+fn put_payload(out: &mut Vec<u8>, held: StoredPayload<'_>) {
     put_number(out, 2 * held.ranges.len() as u64 + u64::from(held.is_text));
     let mut before = 0;
     for range in held.ranges {

@@ -27,7 +27,7 @@ fn pcapng_needs_its_byte_order_magic() {
 }
 
 #[test]
-fn text_is_text() {
+fn text_is_detected() {
     for text in [
         &b"$ tcpdump -n tcp\n12:00:00.000000 IP 10.0.0.1.80 > 10.0.0.2.1: Flags [.]\n"[..],
         b"\xef\xbb\xbf12:00",
@@ -41,7 +41,7 @@ fn text_is_text() {
 }
 
 #[test]
-fn what_it_is_and_what_to_do() {
+fn unsupported_formats_are_named_with_a_remedy() {
     let erf = {
         let record =
             ByteBuilder::new(false).u32(5).u32(1_600_000_000).raw(&[2, 4, 0, 32, 0, 0, 0, 20]).raw(&[0; 16]).bytes;
@@ -71,7 +71,7 @@ fn what_it_is_and_what_to_do() {
 
 /// The same first bytes decide, whatever the size of the first push.
 #[test]
-fn only_the_head_decides() {
+fn size_of_the_first_push_changes_nothing() {
     let mut input = vec![b'a'; ENOUGH];
     assert_eq!(detect(&input, false), Ok(Some(Format::Text)));
     input.extend([0; 100_000]);

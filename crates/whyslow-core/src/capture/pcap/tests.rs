@@ -57,7 +57,7 @@ fn ixia_has_a_longer_file_header() {
 }
 
 #[test]
-fn a_header_and_nothing_else() {
+fn file_without_records_has_no_packets() {
     let (_, summary) = read(&PcapBuilder::new(MICROS, false).bytes()).unwrap();
     assert_eq!(summary.packets, 0);
     assert_eq!(summary.first_time, None);
@@ -66,14 +66,14 @@ fn a_header_and_nothing_else() {
 }
 
 #[test]
-fn a_torn_file_header_is_an_error() {
+fn truncated_file_header_is_an_error() {
     let error = read(&PcapBuilder::new(MICROS, false).bytes()[..20]).unwrap_err();
     assert_eq!(error.offset, 20);
     assert!(error.message.contains("20 of 24 bytes"), "{error}");
 }
 
 #[test]
-fn a_torn_record_gives_no_packet_and_is_reported() {
+fn truncated_record_is_reported() {
     let file = PcapBuilder::new(MICROS, false).packet(1, 1, &[1; 60]).packet(1, 2, &[2; 60]).bytes();
     // The second record starts at byte 100.
     for left in [101, 115, 116, 175] {
@@ -87,7 +87,7 @@ fn a_torn_record_gives_no_packet_and_is_reported() {
 }
 
 #[test]
-fn cut_packets_are_a_short_snaplen() {
+fn truncated_packets_are_a_short_snaplen() {
     let file = PcapBuilder::new(MICROS, false)
         .snaplen(96)
         .packet(1, 1, &[0; 60])
@@ -100,14 +100,14 @@ fn cut_packets_are_a_short_snaplen() {
 }
 
 #[test]
-fn a_snaplen_of_zero_is_no_limit() {
+fn snaplen_of_zero_is_unlimited() {
     let (keep, summary) = read(&PcapBuilder::new(MICROS, false).snaplen(0).packet(1, 1, &[0; 9000]).bytes()).unwrap();
     assert_eq!(keep.packets[0].data.len(), 9000);
     assert_eq!(summary.problems, []);
 }
 
 #[test]
-fn longer_than_the_snaplen_is_read_whole() {
+fn packet_above_the_snaplen_is_read_completely() {
     let file = PcapBuilder::new(MICROS, false).snaplen(10).packet(1, 1, &[0; 60]).packet(1, 2, &[0; 70]).bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(keep.packets.iter().map(|packet| packet.data.len()).collect::<Vec<_>>(), [60, 70]);
@@ -115,7 +115,7 @@ fn longer_than_the_snaplen_is_read_whole() {
 }
 
 #[test]
-fn captured_more_than_there_was() {
+fn captured_length_above_the_original_is_reported() {
     let file = PcapBuilder::new(MICROS, false)
         .record(RecordHeader::new(1, 1, 60, 40), &[0; 60])
         .record(RecordHeader::new(1, 1, 60, 41), &[0; 60])
@@ -127,7 +127,7 @@ fn captured_more_than_there_was() {
 }
 
 #[test]
-fn fractions_of_more_than_a_second() {
+fn fraction_above_a_second_is_reported() {
     let file = PcapBuilder::new(MICROS, false).packet(1, 1_500_000, b"odd").packet(3, 0, b"right").bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(times(&keep), [2_500_000_000, 3_000_000_000]);
@@ -141,7 +141,7 @@ fn times_beyond_2038_do_not_turn_negative() {
 }
 
 #[test]
-fn link_type_field_with_more_in_it() {
+fn upper_half_of_the_link_type_is_ignored() {
     let mut file = PcapBuilder::new(MICROS, true).packet(1, 1, b"x");
     // An FCS of 4 bytes.
     file.network = 0x2400_0071;
@@ -186,7 +186,7 @@ fn an_unknown_version_is_read_and_reported() {
 }
 
 #[test]
-fn a_clock_that_was_set() {
+fn clock_step_is_reported() {
     let file = PcapBuilder::new(MICROS, false)
         .packet(100, 0, b"a")
         .packet(100, 50_000, b"b")
@@ -203,7 +203,7 @@ fn a_clock_that_was_set() {
 }
 
 #[test]
-fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
+fn first_and_last_time_are_minimum_and_maximum() {
     let file =
         [50, 60, 55, 90, 40, 70].iter().fold(PcapBuilder::new(MICROS, false), |file, at| file.packet(1, *at, b"x"));
     for pushed in [1, 40, 1000] {
@@ -215,7 +215,7 @@ fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
 }
 
 #[test]
-fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
+fn short_snaplen_names_the_longest_captured_length() {
     let lengths = [(0, 9), (7, 7), (3, 9), (2, 9), (5, 5)];
     let file = lengths.iter().fold(PcapBuilder::new(MICROS, false), |file, (captured, original)| {
         file.record(RecordHeader::new(1, 1, *captured, *original), &[0; 9][..*captured as usize])
@@ -232,7 +232,7 @@ fn ten() -> PcapBuilder {
 }
 
 #[test]
-fn damage_costs_the_packets_that_it_hits() {
+fn damage_loses_only_the_packets_it_touches() {
     // The captured length of the fourth record, which starts at byte 252.
     let damage = |value: u32| {
         let mut file = ten().bytes();
@@ -251,7 +251,7 @@ fn damage_costs_the_packets_that_it_hits() {
 }
 
 #[test]
-fn lost_bytes_are_survived() {
+fn missing_bytes_lose_only_their_packets() {
     let mut file = ten().bytes();
     file.drain(300..420);
     let (keep, summary) = read(&file).unwrap();
@@ -261,7 +261,7 @@ fn lost_bytes_are_survived() {
 }
 
 #[test]
-fn damage_for_good() {
+fn damage_to_the_end_is_reported() {
     let mut file = ten().bytes();
     file.truncate(252);
     file.extend([0xff; 1000]);
@@ -276,7 +276,7 @@ fn damage_for_good() {
 }
 
 #[test]
-fn long_records_of_links_without_bounds() {
+fn long_packet_of_an_unbounded_link_type_is_read() {
     for (network, longest) in [(1, 262_144), (231, 128 << 20), (279, 8 << 20)] {
         let mut file = PcapBuilder::new(MICROS, false).snaplen(0).packet(1, 1, &vec![0; 262_145]);
         file.network = network;
@@ -299,7 +299,7 @@ fn looped<const USUAL: bool>(file: &[u8], end: bool) -> String {
 
 proptest! {
     #[test]
-    fn usual_records_are_read_as_any_others(
+    fn fast_loop_agrees_with_the_general_loop(
         records in prop::collection::vec(
             (
                 prop_oneof![8 => 0u32..3, 1 => any::<u32>()],

@@ -51,7 +51,7 @@ fn interfaces_in_both_orders() {
 /// The result is the same whether blocks with options or unusual fields are read individually, and
 /// others in series.
 #[test]
-fn packets_with_and_without_options_are_read_alike() {
+fn packet_options_do_not_change_packets() {
     let comment: &[(u16, Vec<u8>)] = &[(1, b"a comment".to_vec())];
     for big in [false, true] {
         // Whether each packet has options, as a bit set.
@@ -91,7 +91,7 @@ fn sections_have_their_own_order_and_interfaces() {
 }
 
 #[test]
-fn a_declared_section_length_changes_nothing() {
+fn declared_section_length_is_ignored() {
     for length in [0, 52, 1 << 40] {
         let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a");
         file.bytes[16..24].copy_from_slice(&i64::to_le_bytes(length));
@@ -102,7 +102,7 @@ fn a_declared_section_length_changes_nothing() {
 }
 
 #[test]
-fn resolutions() {
+fn timestamp_resolutions_are_applied() {
     let nanos = |unit: u8, ticks: u64| {
         let mut resolution = Resolution::default();
         resolution.set_unit(unit);
@@ -232,7 +232,7 @@ fn other_blocks_are_counted() {
 }
 
 #[test]
-fn key_log_in_the_capture_is_given_with_its_place() {
+fn key_log_block_is_passed_on_with_the_next_frame() {
     for big in [false, true] {
         let word = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
         let block = |kind: u32, lines: &[u8], len: usize| {
@@ -254,7 +254,7 @@ fn key_log_in_the_capture_is_given_with_its_place() {
 }
 
 #[test]
-fn a_torn_block_gives_no_packet_and_is_reported() {
+fn truncated_block_is_reported() {
     let start = PcapNgBuilder::new(true).interface(1, 0, &[]).packet(0, 1, 60, &[1; 60]);
     let at = start.bytes.len();
     let file = start.packet(0, 2, 60, &[2; 60]).bytes;
@@ -268,7 +268,7 @@ fn a_torn_block_gives_no_packet_and_is_reported() {
 }
 
 #[test]
-fn a_torn_section_header_is_an_error() {
+fn truncated_section_header_is_an_error() {
     let error = read(&PcapNgBuilder::new(false).bytes[..20]).unwrap_err();
     assert!(error.message.contains("first section header"), "{error}");
 }
@@ -295,7 +295,7 @@ fn ten(big: bool) -> (Vec<u8>, Vec<usize>) {
 }
 
 #[test]
-fn damage_costs_the_packets_that_it_hits() {
+fn damage_loses_only_the_packets_it_touches() {
     for big in [false, true] {
         let (file, starts) = ten(big);
         let write = |at: usize, value: u32| {
@@ -323,7 +323,7 @@ fn damage_costs_the_packets_that_it_hits() {
 }
 
 #[test]
-fn a_damaged_first_section_header_is_survived() {
+fn damaged_first_section_header_loses_no_packet() {
     for big in [false, true] {
         let (mut file, _) = ten(big);
         file[5] ^= 0x40;
@@ -334,7 +334,7 @@ fn a_damaged_first_section_header_is_survived() {
 }
 
 #[test]
-fn lengths_without_the_padding_are_understood() {
+fn length_without_padding_is_accepted() {
     let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]);
     let start = file.bytes.len();
     file = file.packet(0, 1, 5, b"12345").packet(0, 2, 1, b"6");
@@ -349,7 +349,7 @@ fn lengths_without_the_padding_are_understood() {
 }
 
 #[test]
-fn damaged_options_do_not_cost_the_packet() {
+fn damaged_options_lose_no_packet() {
     let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet_block(PacketBlock {
         interface: 0,
         ticks: 1,
@@ -366,7 +366,7 @@ fn damaged_options_do_not_cost_the_packet() {
 }
 
 #[test]
-fn captured_more_than_there_was() {
+fn captured_length_above_the_original_is_reported() {
     let (keep, summary) = read(&PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 3, b"data").bytes).unwrap();
     assert_eq!(keep.packets[0].original_len, 4);
     assert_eq!(slugs(&summary), [("odd-length", 1)]);
@@ -382,7 +382,7 @@ fn an_unknown_version_is_read_and_reported() {
 }
 
 #[test]
-fn each_interface_has_its_clock() {
+fn clock_steps_are_detected_per_interface() {
     let packet = |file: PcapNgBuilder, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a");
     let file = PcapNgBuilder::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
     // Two interfaces alternate, the second one with a clock one second behind: not a step.
@@ -394,7 +394,7 @@ fn each_interface_has_its_clock() {
 }
 
 #[test]
-fn blocks_before_any_interface() {
+fn packet_without_an_interface_is_reported() {
     let file = PcapNgBuilder::new(false).simple(1, b"a").packet(0, 1, 1, b"b").statistics(0, &[]);
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets, []);

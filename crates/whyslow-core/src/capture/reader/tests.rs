@@ -145,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn splits_make_no_difference(
+    fn split_changes_no_packet(
         file in prop_oneof![pcap(), pcapng()],
         sizes in prop::collection::vec(1_usize..200, 1..6),
     ) {
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn splits_make_no_difference_to_damaged_files(
+    fn split_of_a_damaged_file_changes_no_packet(
         file in prop_oneof![pcap(), pcapng()],
         damage in damage(),
         sizes in prop::collection::vec(1_usize..200, 1..6),
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_files_are_read_whole(file in pcap()) {
+    fn valid_file_is_read_completely(file in pcap()) {
         let (keep, summary) = read(&file).unwrap();
         let given: usize = keep.packets.iter().map(|packet| packet.data.len()).sum();
         let header = if file.starts_with(&MODIFIED.to_le_bytes()) || file.starts_with(&MODIFIED.to_be_bytes()) { 24 } else { 16 };
@@ -194,7 +194,7 @@ fn empty_pushes_are_harmless() {
 }
 
 #[test]
-fn a_lying_length_allocates_nothing() {
+fn wrong_length_allocates_nothing() {
     // A record that claims 262,144 bytes, of which 100 arrive, byte by byte.
     let file =
         PcapFile::new(MICROS, false).snaplen(0).record(RecordHeader::new(1, 2, 262_144, 262_144), &[0; 100]).bytes();
@@ -207,7 +207,7 @@ fn a_lying_length_allocates_nothing() {
 }
 
 #[test]
-fn a_large_carry_is_given_back() {
+fn large_buffer_is_released() {
     let big = vec![7; 2 << 20];
     let file = PcapNgFile::new(false).block(0x77, &big).interface(1, 0, &[]).packet(0, 1, 1, b"x").bytes;
     let mut reader = Reader::new();

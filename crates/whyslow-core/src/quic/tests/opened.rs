@@ -122,7 +122,7 @@ fn explained_with(script: &Script, keys: KeyRing) -> Analysis {
 }
 
 #[test]
-fn window_of_the_connection_is_named_with_its_waits() {
+fn full_connection_window_is_reported_with_its_waits() {
     let analysis = explained_with(&held_by_a_window(0), key_log());
     let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.connections) };
     assert_eq!(connection.decryption.as_ref().map(|one| one.bytes()), Some(20 * WINDOW + 6));
@@ -141,7 +141,7 @@ fn window_of_the_connection_is_named_with_its_waits() {
 }
 
 #[test]
-fn window_is_named_where_grants_leave_before_it_is_used_up() {
+fn early_window_updates_still_show_the_window() {
     let analysis = explained_with(&held_by_early_grants(), key_log());
     let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
     assert!(!causes.contains(&Cause::ReceiveWindow) && !causes.contains(&Cause::ZeroWindow), "{causes:?}");
@@ -164,7 +164,7 @@ fn request_of_http3_is_listed() {
 }
 
 #[test]
-fn other_secrets_leave_a_connection_without_keys() {
+fn key_log_of_another_connection_gives_no_keys() {
     let other = KeyRing::from(Arc::new(KeyLog::new(b"")));
     let analysis = explained_with(&held_by_a_window(0), other);
     let connection = &analysis.connections[0];
@@ -174,7 +174,7 @@ fn other_secrets_leave_a_connection_without_keys() {
 
 /// A packet that was lost before the capture point, and sent again.
 #[test]
-fn lost_packet_is_known_as_retransmitted() {
+fn lost_packet_is_a_retransmission() {
     let mut script = held_by_a_window(0);
     let last = script.iter().map(|packet| packet.0).max().unwrap();
     let lost = script.iter().position(|(at, is_client, _)| *at == 81 && !*is_client).unwrap() + 10;

@@ -24,7 +24,7 @@ fn points(pieces: &[TracedPoints]) -> Vec<Point> {
 }
 
 #[test]
-fn points_that_are_given_on_the_way_are_all_there_once_and_in_order() {
+fn early_points_are_complete_and_in_order() {
     for capture in [
         &include_bytes!("../../../../../samples/loss-server.pcap")[..],
         include_bytes!("../../../../../samples/shared-bottleneck-server.pcap"),
@@ -46,7 +46,7 @@ fn points_that_are_given_on_the_way_are_all_there_once_and_in_order() {
 }
 
 #[test]
-fn a_verdict_that_comes_too_late_is_counted() {
+fn late_verdict_is_counted() {
     let capture = include_bytes!("../../../../../samples/loss-server.pcap");
     let (whole, _) = given(capture, usize::MAX);
     let (soon, late) = given(capture, 1);

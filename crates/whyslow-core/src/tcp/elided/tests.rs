@@ -51,7 +51,7 @@ fn known_part(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
 }
 
 #[test]
-fn the_longest_run_of_whole_rounds_is_told() {
+fn known_part_is_the_longest_run_of_complete_rounds() {
     // The round after a gap depends on the omitted packets.
     assert_eq!(known_part(1_010, 1_050), (Some((1_200, 1_500)), 3));
     assert_eq!(known_part(1_210, 1_300), (Some((1_000, 1_200)), 2));
@@ -65,7 +65,7 @@ fn the_longest_run_of_whole_rounds_is_told() {
 }
 
 #[test]
-fn what_is_left_is_of_that_run() {
+fn elided_transfer_keeps_only_the_known_rounds_and_pauses() {
     let first = elided(1_250, 1_300);
     assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, at_ms(1_410)));
     assert!(!first.is_start_unknown());
@@ -77,21 +77,21 @@ fn what_is_left_is_of_that_run() {
 }
 
 #[test]
-fn between_two_stretches() {
+fn rounds_between_two_stretches_are_known() {
     let mut transfer = transfer(9);
     transfer.elide(&[(at_ms(1_010), at_ms(1_020)), (at_ms(1_610), at_ms(1_620))]);
     assert_eq!((transfer.known_span, transfer.rounds.len()), (Some((at_ms(1_200), at_ms(1_600))), 4));
 }
 
 #[test]
-fn what_was_never_acknowledged_may_go_on() {
+fn unacknowledged_transfer_may_continue_after_its_end() {
     let mut open = TransferFacts { acknowledged: false, end: at_ms(1_410), ..transfer(5) };
     open.elide(&[(at_ms(1_410), at_ms(3_000))]);
     assert_eq!((open.known_span, open.rounds.len()), (Some((at_ms(1_000), at_ms(1_400))), 4));
 }
 
 #[test]
-fn what_lies_beside_it_changes_nothing() {
+fn stretch_outside_the_transfer_changes_nothing() {
     for (from, until) in [(500, 900), (500, 1_000), (1_500, 1_600), (1_500, 1_500)] {
         assert_eq!(known_part(from, until), (None, 5), "{from} to {until}");
     }
@@ -101,7 +101,7 @@ fn what_lies_beside_it_changes_nothing() {
 }
 
 #[test]
-fn a_request_with_packets_missing_behind_it_tells_no_wait() {
+fn request_followed_by_missing_packets_has_no_wait() {
     let asked = |from: i64, until: i64| {
         let mut answer = TransferFacts {
             answered: Some(PeerMessage { first: at_ms(400), last: at_ms(500), ..PeerMessage::default() }),
@@ -115,7 +115,7 @@ fn a_request_with_packets_missing_behind_it_tells_no_wait() {
 }
 
 #[test]
-fn stretches_that_meet_are_one_and_their_number_is_bounded() {
+fn touching_stretches_are_merged_and_bounded() {
     let mut stretches = Vec::new();
     for (from, until) in [(1, 2), (2, 4), (3, 4), (6, 7)] {
         add(&mut stretches, (at_ms(from), at_ms(until)));
@@ -128,7 +128,7 @@ fn stretches_that_meet_are_one_and_their_number_is_bounded() {
 }
 
 #[test]
-fn marks_are_of_one_connection_or_of_any() {
+fn marks_apply_to_one_connection_or_to_all() {
     let [a, b, c] = [1, 2, 3].map(|n| (IpAddr::from([192, 0, 2, n]), u16::from(n)));
     let mut marks = ElisionMarks::default();
     marks.add(Some([b, a]), (at_ms(1), at_ms(2)));

@@ -128,7 +128,7 @@ impl TransferFacts {
     /// message. `origin`: the sequence number before its side's first byte.
     pub(in crate::tcp) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
-        self.is_housekeeping |= self.answered.is_some_and(|asked| asked.is_farewell)
+        self.is_housekeeping |= self.answered.is_some_and(|request| request.is_farewell)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
@@ -213,7 +213,7 @@ impl TransferFacts {
 
     /// Time from the message that it answers, or from its first byte, to its end.
     pub fn waited(&self) -> Nanos {
-        (self.end - self.answered.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
+        (self.end - self.answered.map_or(self.start, |request| request.first.min(self.start))).or_zero()
     }
 
     /// Time from its first byte to the ACK of its last.
@@ -411,7 +411,7 @@ pub struct Gap {
     /// unknown.
     pub missing: Option<u32>,
     /// The same while too few IP IDs of the connection were known to rely on them; 0 at its end.
-    pub unsettled_missing: u32,
+    pub missing_while_unproven: u32,
     /// Time between the two sends by the sender's timestamps, plus at most a tick; `None` without
     /// timestamps.
     pub sent_apart: Option<Nanos>,
@@ -450,7 +450,7 @@ impl Gap {
             ends_in_credit: false,
             unseen: false,
             missing: None,
-            unsettled_missing: 0,
+            missing_while_unproven: 0,
             sent_apart: None,
             last_ack: false,
             after_len: 0,

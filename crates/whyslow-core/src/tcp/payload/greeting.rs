@@ -104,32 +104,32 @@ mod tests {
     const TLS13: Option<u16> = Some(0x0304);
 
     #[test]
-    fn an_answer_comes_behind_two_tickets() {
+    fn response_follows_two_tickets() {
         let (may_answer, greeting) = behind_handshake(TLS13, &[282, 282, 16_401, 282]);
         assert_eq!((may_answer, greeting), (vec![false, true, true, false], Some((0, 574))));
     }
 
     #[test]
-    fn settings_are_part_of_it() {
+    fn settings_belong_to_the_greeting() {
         let (may_answer, greeting) = behind_handshake(TLS13, &[282, 282, 57, 26, 300, 16_401]);
         assert_eq!((may_answer[4], may_answer[5]), (true, false));
         assert_eq!(greeting, Some((0, 2 * 287 + 62 + 31)));
     }
 
     #[test]
-    fn a_lone_ticket_may_be_an_answers_head() {
+    fn single_ticket_may_be_a_response_head() {
         let (may_answer, greeting) = behind_handshake(TLS13, &[179, 16_401]);
         assert_eq!((may_answer, greeting), (vec![false, true], None));
     }
 
     #[test]
-    fn a_short_record_may_be_an_answers_head() {
+    fn short_record_may_be_a_response_head() {
         let (may_answer, greeting) = behind_handshake(TLS13, &[81, 16_401]);
         assert_eq!((may_answer, greeting), (vec![false, true], None));
     }
 
     #[test]
-    fn without_the_version_two_of_a_length_tell() {
+    fn two_equal_records_without_a_version_are_tickets() {
         assert_eq!(behind_handshake(None, &[282, 282, 900]).0, [false, false, true]);
         assert_eq!(behind_handshake(None, &[282, 900]).0, [false, false]);
         assert_eq!(behind_handshake(None, &[57, 900]).0, [false, false]);
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_of_a_server_that_shook_hands() {
+    fn greeting_needs_a_handshake() {
         let bytes = [record(23, &[1; 282]), record(23, &[1; 282]), record(23, &[1; 900])].concat();
         assert_eq!(content(&bytes, 2000, 2000).greeting, None);
     }
 
     #[test]
-    fn an_open_connection_has_shown_its_greeting_before() {
+    fn open_connection_has_no_greeting() {
         let mut stream = Stream::default();
         let heartbeat = record(23, &[1; 51]);
         for at in [1, 1 + heartbeat.len() as u64] {

@@ -110,7 +110,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_listed_is_told(
+        fn heads_roundtrip(
             heads in prop::collection::vec(
                 (0..u64::MAX / 2, prop::option::of(1..u64::MAX / 2), "[ -~]{0,200}…?", prop::option::of("[!-~]{1,255}")),
                 0..600,

@@ -175,10 +175,14 @@ impl<'a> Fields<'a> {
             let last = value.rsplit(|byte| matches!(byte, b',' | b' ')).next().unwrap_or_default();
             self.is_chunked |= last.eq_ignore_ascii_case(b"chunked");
         } else if name.eq_ignore_ascii_case(b"connection") {
-            let says = |option: &[u8]| {
+            let has_option = |option: &[u8]| {
                 value.split(|byte| *byte == b',').any(|one| one.trim_ascii().eq_ignore_ascii_case(option))
             };
-            self.keeps = if says(b"close") { Some(false) } else { self.keeps.or(says(b"keep-alive").then_some(true)) };
+            self.keeps = if has_option(b"close") {
+                Some(false)
+            } else {
+                self.keeps.or(has_option(b"keep-alive").then_some(true))
+            };
         } else if name.eq_ignore_ascii_case(b"server") || name.eq_ignore_ascii_case(b"user-agent") {
             self.product = self.product.or_else(|| Product::of_field(value));
         }

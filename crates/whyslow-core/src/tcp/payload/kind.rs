@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_http2_tell_credit_from_requests() {
+    fn http2_frames_are_credit_or_requests() {
         let update = [0, 0, 4, 8, 0, 0, 0, 0, 1, 0, 0, 0x80, 0];
         let both = [update, update].concat();
         assert_eq!((kind(&update, None), kind(&both, None)), (PayloadKind::Credit, PayloadKind::Credit));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn records_as_long_as_credit_may_be_it_and_others_are_not() {
+    fn only_records_with_a_credit_length_may_be_credit() {
         let record =
             |kind: u8, len: u16| [&[kind, 3, 3, (len >> 8) as u8, len as u8][..], &vec![0; len.into()]].concat();
         for credit in [26, 30, 43, 37, 50, 29, 47, 60] {

@@ -64,7 +64,7 @@ impl Stream {
                     OpeningKind::Head | OpeningKind::Nothing => {}
                 }
             } else {
-                self.settle(*gather);
+                self.parse_gathered(*gather);
             }
             if self.protocol == Some(Protocol::Tls) {
                 self.records(piece);
@@ -145,7 +145,7 @@ impl Stream {
     }
 
     /// Parses the collected bytes, complete or not, and drops them.
-    pub(super) fn settle(&mut self, gather: Gather) {
+    pub(super) fn parse_gathered(&mut self, gather: Gather) {
         match gather.kind {
             GatherKind::Hello => {
                 self.greeted = true;

@@ -107,7 +107,7 @@ impl Readable {
         held.clear();
         self.select_unknown(seq, payload, held);
         let mut empty_lines = EmptyLines::default();
-        self.go_on(seq, payload, &mut empty_lines, held);
+        self.continue_unfinished(seq, payload, &mut empty_lines, held);
         let mut at = 0;
         while let Some(next) = payload.get(at..).and_then(|rest| rest.iter().position(|&byte| may_begin(byte))) {
             at += next;
@@ -115,7 +115,7 @@ impl Readable {
             at += 1;
         }
         join(held, payload.len());
-        if u64::from(len) < SMALL && !is_told_alike(payload, len, held) {
+        if u64::from(len) < SMALL && !has_same_kind(payload, len, held) {
             held.clear();
             held.push(0..payload.len());
         }
@@ -132,7 +132,13 @@ impl Readable {
     }
 
     /// Selects bytes of data that continues here.
-    fn go_on(&mut self, seq: SeqNumber, payload: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
+    fn continue_unfinished(
+        &mut self,
+        seq: SeqNumber,
+        payload: &[u8],
+        empty_lines: &mut EmptyLines,
+        held: &mut Vec<Range<usize>>,
+    ) {
         let mut index = 0;
         while let Some(&Unfinished { at, part }) = self.unfinished.get(index) {
             let offset = at.distance(seq);
@@ -300,7 +306,7 @@ fn join(held: &mut Vec<Range<usize>>, length: usize) {
 }
 
 /// Whether a small message has the same role if only the stored part is known.
-fn is_told_alike(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
+fn has_same_kind(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
     let mut filled = [if is_all_text(payload) { b' ' } else { 0 }; SMALL as usize];
     let Some(filled) = filled.get_mut(..payload.len()) else { return false };
     for range in held {
@@ -325,7 +331,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Data that a side may send, in segments of any length.
-    const WORDS: [&[u8]; 12] = [
+    const PAYLOADS: [&[u8]; 12] = [
         b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
         b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
@@ -376,21 +382,21 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_held_tells_what_all_tells(
-            words in prop::collection::vec(0..WORDS.len(), 4..60),
+        fn selected_bytes_give_the_same_content(
+            words in prop::collection::vec(0..PAYLOADS.len(), 4..60),
             segments in prop::collection::vec(sent(), 1..80),
             cuts in prop::collection::vec(0usize..80, 0..3),
             origin in any::<u32>(),
         ) {
-            let said: Vec<u8> = words.iter().flat_map(|&word| WORDS[word].iter().copied()).collect();
+            let stream: Vec<u8> = words.iter().flat_map(|&word| PAYLOADS[word].iter().copied()).collect();
             let (mut end, mut whole, mut reduced) = (0u64, Vec::new(), Vec::new());
             let (mut readable, mut held) = (Readable::new(), Vec::new());
             for (index, sent) in segments.into_iter().enumerate() {
                 if cuts.contains(&index) {
                     readable = Readable::begun();
                 }
-                let start = end.saturating_add_signed(sent.step).min(said.len() as u64);
-                let rest = said.get(start as usize..).unwrap_or_default();
+                let start = end.saturating_add_signed(sent.step).min(stream.len() as u64);
+                let rest = stream.get(start as usize..).unwrap_or_default();
                 let payload = rest.get(..sent.length).unwrap_or(rest);
                 let len = payload.len();
                 let payload = payload.get(..sent.captured).unwrap_or(payload);
@@ -416,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_in_one_packet_take_steps_in_proportion_to_its_length() {
+    fn steps_for_heads_in_one_packet_are_linear() {
         for end in [&b""[..], b"\r\n\r\n"] {
             let [one, four] = [10_000, 40_000].map(|heads| steps_of_heads(heads, end));
             assert!(one > 0 && four <= 5 * one, "{one} {four}");
@@ -424,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn of_ciphertext_next_to_nothing_is_held() {
+    fn ciphertext_is_hardly_stored() {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

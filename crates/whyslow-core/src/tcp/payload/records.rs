@@ -27,7 +27,7 @@ impl Stream {
             if header.is_none_or(|header| header.kind != tls::HANDSHAKE)
                 && let Some(gather) = self.gather.take()
             {
-                self.settle(*gather);
+                self.parse_gathered(*gather);
             }
             // Without a header, `awaited` stays behind `next`, so the chain is broken.
             let Some(header) = header else { return };
@@ -94,7 +94,7 @@ impl Stream {
         if (gather.is_full() || tls::is_whole(&gather.bytes))
             && let Some(gather) = self.gather.take()
         {
-            self.settle(*gather);
+            self.parse_gathered(*gather);
         }
     }
 }

@@ -112,22 +112,22 @@ impl PayloadStreams {
     /// [`on_payload`](Self::on_payload).
     #[inline(always)]
     fn is_expected(&mut self, seg: &mut Seg, rest: &[u8]) -> bool {
-        let speech = &mut self.expected;
-        let goes_on = speech.side == Some(seg.from())
-            && seg.seq == speech.next
-            && seg.len <= speech.room
+        let expected = &mut self.expected;
+        let continues = expected.side == Some(seg.from())
+            && seg.seq == expected.next
+            && seg.len <= expected.room
             && !seg.flags.has(Flags::SYN)
-            && !(may_open(rest) && speech.may_start_message);
-        if goes_on {
-            speech.next = seg.seq + seg.len;
-            speech.room -= seg.len;
+            && !(may_open(rest) && expected.may_start_message);
+        if continues {
+            expected.next = seg.seq + seg.len;
+            expected.room -= seg.len;
             // Padding of the frame may follow it.
             let payload = rest.get(..seg.len as usize).unwrap_or(rest);
             if u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {
                 seg.kind = PayloadKind::Credit;
             }
         }
-        goes_on
+        continues
     }
 
     /// Processes any payload. Returns whether it is the first of its side.
@@ -141,7 +141,7 @@ impl PayloadStreams {
     ) -> bool {
         let from = seg.from();
         let payload = rest.get(..seg.len as usize).unwrap_or(rest);
-        let speaker = self.flush_expected(origins, place.readers());
+        let sender = self.flush_expected(origins, place.readers());
         let Some(origin) = origins[from] else {
             return false;
         };
@@ -164,12 +164,12 @@ impl PayloadStreams {
             seg.kind = PayloadKind::Continuation;
         } else if is_behind_greeting {
             seg.kind = PayloadKind::BehindGreeting;
-        } else if speaker != Some(from) && start >= next {
+        } else if sender != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         } else if start >= next && u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {
             seg.kind = PayloadKind::Credit;
         }
-        let may_open = (is_first || speaker != Some(from)) && self.payload <= MAX_BEFORE_OPENING && start >= next;
+        let may_open = (is_first || sender != Some(from)) && self.payload <= MAX_BEFORE_OPENING && start >= next;
         if may_open
             && place.readers().is_none_or(|readers| readers.awaits_opening())
             && let Some(reader) = ClearReader::opening(seg, payload, ports)
@@ -183,7 +183,7 @@ impl PayloadStreams {
             other.as_mut().is_none_or(|other| other.on_turn())
         } else {
             // A retransmission is not a turn, unless it comes among new data.
-            speaker == Some(from)
+            sender == Some(from)
         };
         if had_turn {
             let unread = place.readers().map_or(u64::MAX, |readers| readers.unread(from));
@@ -226,17 +226,17 @@ impl PayloadStreams {
         origins: &[Option<SeqNumber>; 2],
         readers: Option<&mut PayloadReaders>,
     ) -> Option<Side> {
-        let speech = std::mem::take(&mut self.expected);
-        if let Some(side) = speech.side
+        let expected = std::mem::take(&mut self.expected);
+        if let Some(side) = expected.side
             && let (Some(stream), Some(origin)) = (&mut self.streams[side], origins[side])
         {
-            let passed = speech.next.0.wrapping_sub((origin + stream.next() as u32).0);
+            let passed = expected.next.0.wrapping_sub((origin + stream.next() as u32).0);
             stream.skip(passed.into());
             if let Some(readers) = readers {
                 readers.passed(side, passed.into());
             }
         }
-        speech.side
+        expected.side
     }
 
     /// Returns whether this side has sent payload.
@@ -259,7 +259,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Payload that a side may send next, with openings and without.
-    const WORDS: [&[u8]; 10] = [
+    const PAYLOADS: [&[u8]; 10] = [
         b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
         b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
@@ -279,7 +279,7 @@ mod tests {
         (
             prop_oneof![3 => Just(Side::A), 1 => Just(Side::B)],
             step,
-            0..WORDS.len(),
+            0..PAYLOADS.len(),
             prop_oneof![4 => Just(99), 1 => 0usize..20],
         )
     }
@@ -290,14 +290,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(segments(), 1..60)) {
+        fn skipped_payload_changes_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(segments(), 1..60)) {
             let origins = origins.map(SeqNumber);
             let (mut short, mut readers) = (PayloadStreams::default(), None);
             let mut general = [Stream::default(), Stream::default()];
             let mut ends = [1u64; 2];
             for (from, step, word, cut) in talk {
                 let start = ends[from].saturating_add_signed(step.into()).max(1);
-                let (word, len) = (WORDS[word], WORDS[word].len() as u64);
+                let (word, len) = (PAYLOADS[word], PAYLOADS[word].len() as u64);
                 let payload = &word[..cut.min(word.len())];
                 let mut seg = seg(from, origins[from] + start as u32, word);
                 if !short.is_expected(&mut seg, payload) {
@@ -316,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((prop::sample::select(&Side::BOTH), 0u32..2, 0u8..8, 0i64..3), 1..40)) {
+        fn packet_that_answers_nothing_is_not_activity(talk in prop::collection::vec((prop::sample::select(&Side::BOTH), 0u32..2, 0u8..8, 0i64..3), 1..40)) {
             let mut short = PayloadStreams::new(Time(5));
             let (mut time, mut active, mut unanswered, mut payload) = (Time(5), Time(5), false, 0);
             for (from, len, syn, pause) in talk {
@@ -338,14 +338,14 @@ mod tests {
     }
 
     #[test]
-    fn most_payload_passes() {
+    fn most_payload_is_skipped() {
         let origins = [SeqNumber(7); 2];
         let mut talk = PayloadStreams::default();
         let mut passed = 0;
         for (from, start) in
             [(A, 1), (A, 9), (A, 17), (B, 1), (B, 9), (A, 25), (A, 33), (A, 60), (A, 68), (A, 33), (A, 76)]
         {
-            let word = WORDS[8];
+            let word = PAYLOADS[8];
             let mut seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.is_expected(&mut seg, word) || {

@@ -54,7 +54,7 @@ pub(super) fn content(bytes: &[u8], size: usize, snap: usize) -> Content {
 }
 
 #[test]
-fn message_whose_length_is_announced_has_an_end() {
+fn message_with_a_known_length_has_an_end() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\nServer: x\r\n\r\n";
     let whole = content(head, head.len() + 5_000, head.len());
     let end = 1 + head.len() as u64 + 5_000;
@@ -76,7 +76,7 @@ fn a_stream_is_small() {
 }
 
 #[test]
-fn nothing_is_found_in_nothing() {
+fn empty_stream_has_no_content() {
     let mut stream = Stream::default();
     stream.on_turn();
     stream.feed(1, 0, &[]);
@@ -114,7 +114,7 @@ fn tls12_client() {
 }
 
 #[test]
-fn the_server_says_its_version() {
+fn server_hello_shows_the_version() {
     for (version, is_tls13) in [(Some(0x0304), true), (Some(0x0303), false), (None, false)] {
         // The certificate follows in the same record.
         let flight = record(22, &[server_hello(version), message(11, &[5; 900])].concat());
@@ -133,7 +133,7 @@ fn the_server_says_its_version() {
 }
 
 #[test]
-fn a_hello_over_segments_and_records() {
+fn hello_split_over_segments_and_records_is_read() {
     let hello = client_hello("a.example", 3000);
     let records: Vec<u8> = hello.chunks(700).flat_map(|part| record(22, part)).collect();
     for size in [1, 3, 5, 699, 1448, 10_000] {
@@ -149,7 +149,7 @@ fn a_hello_over_segments_and_records() {
 }
 
 #[test]
-fn a_name_is_told_only_if_it_is_whole_and_printable() {
+fn server_name_is_reported_only_if_complete_and_printable() {
     let hello = record(22, &client_hello("name.example", 0));
     let end = hello.windows(12).position(|window| window == b"name.example").unwrap() + 12;
     assert_eq!(content(&hello, 2000, end - 1).server_name, None);
@@ -181,7 +181,7 @@ fn large_records_keep_the_chain_under_a_short_snapshot() {
 }
 
 #[test]
-fn the_chain_begins_again_at_a_segment() {
+fn record_chain_restarts_at_a_segment() {
     let hello = record(22, &client_hello("gap.example", 0));
     let (one, two, three) = (record(23, &[1; 500]), record(23, &[2; 600]), record(23, &[3; 700]));
     let mut stream = Stream::default();
@@ -199,7 +199,7 @@ fn the_chain_begins_again_at_a_segment() {
 }
 
 #[test]
-fn a_hole_inside_a_record_is_nothing() {
+fn hole_inside_a_record_keeps_the_chain() {
     let bytes = [record(22, &client_hello("gap.example", 0)), record(23, &[1; 5000]), record(23, &[2; 60])].concat();
     let mut stream = Stream::default();
     let mut at = 1;
@@ -213,7 +213,7 @@ fn a_hole_inside_a_record_is_nothing() {
 }
 
 #[test]
-fn a_late_segment_brings_the_awaited_header() {
+fn late_segment_brings_the_expected_header() {
     let bytes = [record(22, &client_hello("late.example", 0)), record(23, &[1; 3000])].concat();
     let hello = bytes.len() - 3005;
     let mut stream = Stream::default();
@@ -240,7 +240,7 @@ fn the_first_bytes_may_be_late() {
 }
 
 #[test]
-fn tls_from_the_middle() {
+fn tls_is_recognised_in_an_open_connection() {
     // A record that fills its segment, two records, and one that is longer than the segment.
     let (small, large) = (record(23, &[1; 100]), record(23, &[2; 9000]));
     for bytes in [small.clone(), [small.clone(), small].concat(), large] {
@@ -260,7 +260,7 @@ fn tls_from_the_middle() {
 }
 
 #[test]
-fn records_that_cannot_be_are_none() {
+fn invalid_records_are_ignored() {
     for header in
         [[22, 2, 1, 0, 5], [22, 3, 0, 0, 5], [22, 3, 5, 0, 5], [25, 3, 3, 0, 5], [23, 3, 3, 0, 0], [23, 3, 3, 0x48, 1]]
     {
@@ -271,7 +271,7 @@ fn records_that_cannot_be_are_none() {
 }
 
 #[test]
-fn http_request_and_answer() {
+fn http_request_and_response_have_heads() {
     let mut client = Stream::default();
     let request = b"GET /a?b=c HTTP/1.1\r\nUser-Agent: x\r\nhOST:  www.example.org:8080 \r\n\r\n";
     feed(&mut client, request, 2000, 2000);
@@ -294,7 +294,7 @@ fn http_request_and_answer() {
 }
 
 #[test]
-fn heads_one_after_the_other() {
+fn pipelined_heads_are_found() {
     // Pipelined requests and their responses: the known length of a body leads to the next one.
     let requests = b"GET /1 HTTP/1.1\r\n\r\nPUT /2 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcHEAD /3 HTTP/1.1\r\n\r\n";
     let answers = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbodyHTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n";
@@ -306,7 +306,7 @@ fn heads_one_after_the_other() {
 }
 
 #[test]
-fn a_cut_head_tells_what_was_captured() {
+fn truncated_head_gives_its_captured_fields() {
     let request = b"GET /0000000000000000.data HTTP/1.1\r\nHost: 172.31.82.1:8000\r\nAccept: */*\r\n\r\n";
     let name = request.windows(11).position(|window| window == b"172.31.82.1").unwrap();
     for (snap, label, host) in [
@@ -345,7 +345,7 @@ fn labels_are_short_and_printable() {
 }
 
 #[test]
-fn what_is_not_http() {
+fn other_text_is_not_http() {
     for bytes in [
         &b"GET / RTSP/1.0\r\n\r\n"[..],
         b"GET  HTTP/1.1\r\n\r\n",
@@ -375,7 +375,7 @@ fn a_tunnel_becomes_tls() {
 }
 
 #[test]
-fn command_of_nats_that_was_cut_is_no_request() {
+fn truncated_nats_command_is_not_a_request() {
     let mut stream = Stream::default();
     feed(&mut stream, b"CONNECT {\"verbose\":false,\"pedantic", 1000, 1000);
     assert_eq!(labels(&stream.finish()), [""; 0]);
@@ -426,7 +426,7 @@ fn lists_are_bounded() {
 }
 
 #[test]
-fn positions_end_somewhere() {
+fn positions_saturate() {
     // Heads and records that point beyond the last position, in bytes that reach it.
     for bytes in [&b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"[..], &record(22, &client_hello("end.example", 100))]
     {
@@ -441,7 +441,7 @@ fn positions_end_somewhere() {
 }
 
 #[test]
-fn a_head_without_end_is_let_go() {
+fn head_without_an_end_is_dropped() {
     let mut stream = Stream::default();
     feed(&mut stream, b"GET /endless", 100, 100);
     for _ in 0..1000 {
@@ -452,7 +452,7 @@ fn a_head_without_end_is_let_go() {
 }
 
 #[test]
-fn a_client_says_in_its_head_that_it_wants_the_connection_closed() {
+fn connection_close_in_a_request_is_read() {
     let asks = |head: &str| content(head.as_bytes(), 1_460, 1_460).wants_close;
     assert!(asks("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"));
     assert!(asks("GET / HTTP/1.1\r\nconnection: TE, Close\r\n\r\n"));

@@ -58,8 +58,8 @@ impl SenderState {
     /// the same result: it left no hole below it, and the plain segments sent since are above it.
     #[inline(always)]
     fn repeats_last_ack(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        self.repeatable_ack.is_some_and(|said| {
-            said.matches(seg, sack) && self.snd_max.wrapping_sub(said.ack) <= u64::from(MAX_SEQ_DISTANCE)
+        self.repeatable_ack.is_some_and(|last| {
+            last.matches(seg, sack) && self.snd_max.wrapping_sub(last.ack) <= u64::from(MAX_SEQ_DISTANCE)
         })
     }
 

@@ -317,7 +317,7 @@ impl SenderState {
     /// bytes.
     #[inline(never)]
     fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Time) -> u64 {
-        let mut news = 0;
+        let mut new_bytes = 0;
         let highest = self.scoreboard.sacked.highest().unwrap_or(ack);
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap_seq(left), self.unwrap_seq(right)) else {
@@ -332,7 +332,7 @@ impl SenderState {
                 self.on_dsack(left, right);
             } else if left >= ack {
                 self.segment_size.note_acked((right - left).min(self.mss()));
-                news += self.scoreboard.sacked.insert(left, right);
+                new_bytes += self.scoreboard.sacked.insert(left, right);
             }
         }
         if let Some(top) = self.scoreboard.sacked.highest().filter(|top| *top > highest)
@@ -341,7 +341,7 @@ impl SenderState {
         {
             transfer.on_sack(at.after(sent));
         }
-        news
+        new_bytes
     }
 
     /// Counts a duplicate ACK (RFC 5681 section 2): nothing new, no payload, same window, data

@@ -194,7 +194,7 @@ impl IpIdTracker {
 
     /// Returns the same while too few IDs were seen to know whether they are reliable; 0 after
     /// that.
-    pub fn unsettled_missing(&self) -> u32 {
+    pub fn missing_while_unproven(&self) -> u32 {
         if self.sequential + self.run < MIN_SEQUENTIAL && !self.excused { self.missing_packets } else { 0 }
     }
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_missing_behind_a_pause_is_a_packet() {
+    fn missing_id_after_a_silence_is_a_packet() {
         let steady: Vec<_> = (0..6).map(|n| (n, 65_532u16.wrapping_add(n as u16))).collect();
         let then = |id: u16| after(&[steady.as_slice(), &[(300, id)]].concat());
         assert_eq!(then(2), Some(0), "the count goes on through zero");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_count_tell_nothing() {
+    fn irregular_ids_are_unreliable() {
         assert_eq!(after(&[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (300, 0)]), None);
         assert_eq!(after(&[(0, 9), (1, 512), (2, 40_000), (3, 7), (4, 30_123), (5, 99)]), None);
         let shared: Vec<_> = (0..20).map(|n| (n, n as u16 * 2)).collect();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_that_also_passes_without_a_missing_number_is_no_timer() {
+    fn repeated_pause_without_a_missing_id_is_not_a_timeout() {
         let ids = [1, 2, 3, 5, 6, 7, 8, 13, 14, 15, 16, 20, 21];
         let periodic: Vec<_> = (0..).map(|n| n * 1_050).zip(ids).collect();
         assert_eq!(after(&periodic), None, "other connections of the host count on");
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_late_is_not_missing_and_a_hole_says_for_itself() {
+    fn reordered_packet_and_sequence_hole_are_not_missing() {
         assert_eq!(after(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (6, 7), (6, 6)]), Some(0));
         let mut numbers = IpIdTracker::default();
         for id in 1..8 {
@@ -345,7 +345,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_next_number_is_seen_as_any_other(
+        fn observe_next_agrees_with_observe(
             first in any::<u16>(),
             packets in prop::collection::vec((0i64..400, prop_oneof![9 => Just(1u16), 1 => any::<u16>()], 1u16..4, 0u16..3), 1..80),
         ) {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_together_carries_the_same_time() {
+    fn segments_sent_together_have_the_same_tsval() {
         let mut ticks = TsvalClock::default();
         ticks.observe(Time::from_millis(0), u32::MAX - 10);
         assert_eq!(ticks.time_between(5, 5), None);

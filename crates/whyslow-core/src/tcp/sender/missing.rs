@@ -51,8 +51,8 @@ impl SenderState {
 
     /// Returns the number of packets missing since the last send, if IDs prove to be reliable. A
     /// single one may be an ACK.
-    pub(super) fn unsettled_missing(&self) -> u32 {
-        let packets = self.ip_ids.unsettled_missing();
+    pub(super) fn missing_while_unproven(&self) -> u32 {
+        let packets = self.ip_ids.missing_while_unproven();
         if packets > 1 && !self.since_send.any_payload { packets } else { 0 }
     }
 
@@ -66,10 +66,10 @@ impl SenderState {
             if u64::from(transfer.missing_before) > most {
                 transfer.missing_before = 0;
             }
-            for gap in transfer.gaps.iter_mut().filter(|gap| gap.unsettled_missing > 0) {
-                let packets = std::mem::take(&mut gap.unsettled_missing);
+            for gap in transfer.gaps.iter_mut().filter(|gap| gap.missing_while_unproven > 0) {
+                let packets = std::mem::take(&mut gap.missing_while_unproven);
                 if u64::from(packets) <= most && gap.end - gap.start <= longest_wait(rto, packets).scale(1.25) {
-                    settle(gap, packets, path);
+                    mark_timer_gap(gap, packets, path);
                 }
             }
         }
@@ -82,7 +82,7 @@ impl SenderState {
 }
 
 /// Marks a pause as ended by a timer if packets of it were not captured and nothing else ended it.
-fn settle(gap: &mut Gap, packets: u32, path: &PathEstimate) {
+fn mark_timer_gap(gap: &mut Gap, packets: u32, path: &PathEstimate) {
     let length = gap.end - gap.start;
     let together = gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2);
     let is_long = length >= path.rtt.unwrap_or_default().scale(2.0).max(RTO_MIN.scale(0.95));

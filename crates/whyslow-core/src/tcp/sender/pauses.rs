@@ -180,7 +180,7 @@ impl SenderState {
             // A hole before this segment is data that the application sent after the pause, or that
             // a probe with new bytes reveals.
             missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
-            unsettled_missing: self.unsettled_missing(),
+            missing_while_unproven: self.missing_while_unproven(),
             sent_apart: self.sender_time_since_last_send(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
@@ -202,13 +202,13 @@ impl SenderState {
 
 /// Marks pauses in which bytes of either side were not captured: these bytes may have ended them.
 pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
-    let mut noticed: Vec<Time> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
-    if noticed.is_empty() {
+    let mut times: Vec<Time> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
+    if times.is_empty() {
         return;
     }
-    noticed.sort_unstable();
+    times.sort_unstable();
     for gap in directions.iter_mut().flat_map(|sender| &mut sender.transfers).flat_map(|transfer| &mut transfer.gaps) {
-        let next = noticed.partition_point(|&time| time <= gap.start);
-        gap.unseen |= noticed.get(next).is_some_and(|&time| time <= gap.end);
+        let next = times.partition_point(|&time| time <= gap.start);
+        gap.unseen |= times.get(next).is_some_and(|&time| time <= gap.end);
     }
 }

@@ -56,23 +56,23 @@ impl PeerPayload {
     /// Adds a segment with payload. `state` returns whether it acknowledges everything, and since
     /// how long everything is acknowledged; it is called only until that is the case.
     #[inline]
-    pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
-        if let Some(heard) = heard {
+    pub fn add(received: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
+        if let Some(received) = received {
             // Earlier payload in mid-stream was credit; a message after all data is a separate one.
-            let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
-            let is_message = heard.kind == PayloadKind::Credit && seg.kind != PayloadKind::Credit;
-            let another = acked_all && (is_message || (!heard.acked_all && is_new_message(seg, quiet)));
+            let (acked_all, quiet) = if received.acked_all { (true, Nanos::ZERO) } else { state() };
+            let is_message = received.kind == PayloadKind::Credit && seg.kind != PayloadKind::Credit;
+            let another = acked_all && (is_message || (!received.acked_all && is_new_message(seg, quiet)));
             if !another {
-                heard.last = seg.time;
-                heard.frames.1 = seg.frame_ref;
-                heard.bytes += u64::from(seg.len);
-                heard.seq_range.1 = seg.seq + seg.len;
+                received.last = seg.time;
+                received.frames.1 = seg.frame_ref;
+                received.bytes += u64::from(seg.len);
+                received.seq_range.1 = seg.seq + seg.len;
                 return;
             }
-            let before = heard.is_small().then_some(heard.seq_range);
-            *heard = Self { earlier_credit: before, ..Self::new(seg, (acked_all, quiet)) };
+            let before = received.is_small().then_some(received.seq_range);
+            *received = Self { earlier_credit: before, ..Self::new(seg, (acked_all, quiet)) };
         } else {
-            *heard = Some(Self::new(seg, state()));
+            *received = Some(Self::new(seg, state()));
         }
     }
 

@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn touching_ranges_become_one() {
+    fn touching_ranges_are_merged() {
         let mut set = RangeSet::default();
         set.insert(10, 20);
         set.insert(30, 40);

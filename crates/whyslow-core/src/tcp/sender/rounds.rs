@@ -61,7 +61,7 @@ impl SenderState {
 
     /// Begins a transfer, a round, or neither, for new data at `start`.
     fn begin_transfer_or_round(&mut self, seg: &Seg, start: u64, path: &PathEstimate) {
-        if let NewDataBegins::Transfer(request) = self.what_begins(seg, start, path) {
+        if let NewDataBegins::Transfer(request) = self.classify_new_data(seg, start, path) {
             let first = start.min(self.snd_max.max(1));
             let mut transfer = TransferRecorder::new(first, seg.time, seg.frame(), path.epsilon, self.rate_bin());
             transfer.facts().answered = request;
@@ -80,10 +80,10 @@ impl SenderState {
             let at_once = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
             let flowing = self.last_send.at.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
             let held = self.since_send.met_zero_window() || self.since_send.window_update;
-            let calm = self.scoreboard.recovery == Recovery::None && !held;
+            let unrestricted = self.scoreboard.recovery == Recovery::None && !held;
             // A sender that waits for an ACK for longer than its timer retransmits.
             let measured = self.round.is_measured(seg) && self.round.age(seg.time) <= self.srtt.longest_rto();
-            if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
+            if (at_once || flowing) && unrestricted && measured && path.loop_to_sender > path.epsilon {
                 self.round_lengths.push(self.round.age(seg.time));
             }
             self.round.begin(seg, start + u64::from(seg.len), self.snd_max);

@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shifts_divide(samples in prop::collection::vec(prop_oneof![0..2_000_000_000i64, 0..=i64::MAX], 1..40)) {
+        fn smoothing_agrees_with_division(samples in prop::collection::vec(prop_oneof![0..2_000_000_000i64, 0..=i64::MAX], 1..40)) {
             let mut smoothed = SmoothedRtt::default();
             let mut expected: Option<(i64, i64)> = None;
             for rtt in samples {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_of_many_samples_stay_true_and_small() {
+    fn quantiles_of_many_samples_stay_accurate_and_small() {
         let mut quantiles = Quantiles::default();
         for n in 0..100_000 {
             quantiles.push(Nanos((n * 7919) % 100_000));

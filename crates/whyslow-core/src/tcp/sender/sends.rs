@@ -107,7 +107,7 @@ impl SenderState {
 
     #[inline(always)]
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
-        if self.sent_plainly_since_update(seg) {
+        if self.only_plain_sends_since_update(seg) {
             self.snd_max = end;
             self.last_send.flight += end - start;
         } else {
@@ -116,7 +116,7 @@ impl SenderState {
         if seg.kind == PayloadKind::Credit {
             self.note_credit_sent(start, end);
         } else if start == self.last_credit.1 && start > 0 {
-            self.go_on_after_credit();
+            self.continue_after_credit();
         }
         self.outstanding.push(OutstandingSegment::new(seg, end, self.passed));
         if let Some(transfer) = &mut self.transfer {
@@ -132,7 +132,7 @@ impl SenderState {
     /// included: the transfer and its round continue, bytes in flight increased only by these
     /// sends, and the window did not change.
     #[inline(always)]
-    fn sent_plainly_since_update(&self, seg: &Seg) -> bool {
+    fn only_plain_sends_since_update(&self, seg: &Seg) -> bool {
         self.last_send.at.is_some_and(|(last, _)| seg.time.since(last) < self.short_gap_limit)
             && !is_newer(seg, self.newest_peer_tsval)
     }
@@ -225,7 +225,7 @@ impl SenderState {
 
     /// A message follows credit: if it belongs to the same transfer, the peer waited for it.
     #[cold]
-    fn go_on_after_credit(&mut self) {
+    fn continue_after_credit(&mut self) {
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().is_housekeeping = false;
             let gaps = transfer.facts().gaps.iter_mut().rev();

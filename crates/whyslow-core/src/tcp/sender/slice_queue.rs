@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_a_queue(steps in prop::collection::vec(step(), 0..400)) {
+        fn slice_queue_agrees_with_a_deque(steps in prop::collection::vec(step(), 0..400)) {
             let (mut queue, mut other) = (SliceQueue::default(), VecDeque::new());
             let mut most = 4;
             for step in steps {

@@ -40,25 +40,27 @@ fn is_same_quota(one: u64, other: u64) -> bool {
 }
 
 /// Whether the peer's payload expects no response: an acknowledgment of settings.
-fn is_unasking(heard: PeerPayload) -> bool {
-    heard.is_small() && heard.kind != PayloadKind::Request
+fn expects_no_response(received: PeerPayload) -> bool {
+    received.is_small() && received.kind != PayloadKind::Request
 }
 
 /// Whether this segment may answer the peer's payload, if that expects a response.
-fn answers(seg: &Seg, heard: Option<PeerPayload>) -> bool {
-    heard.is_none_or(|heard| is_unasking(heard) || seg.ack().is_none_or(|ack| ack.distance(heard.end_of_first) >= 0))
+fn answers(seg: &Seg, received: Option<PeerPayload>) -> bool {
+    received.is_none_or(|received| {
+        expects_no_response(received) || seg.ack().is_none_or(|ack| ack.distance(received.end_of_first) >= 0)
+    })
 }
 
 impl SenderState {
     /// Returns what begins with new data at `start`.
-    pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
+    pub(super) fn classify_new_data(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         if seg.kind == PayloadKind::Credit && !self.was_idle(seg, start, path) {
             // This data answers nothing: the peer's payload still expects a response.
             let goes_on = self.transfer.is_some();
             return if goes_on { NewDataBegins::Nothing } else { self.begin_new_transfer(None) };
         }
-        let heard = self.peer_payload.take();
-        self.join_over_silences(heard.is_some());
+        let received = self.peer_payload.take();
+        self.join_over_silences(received.is_some());
         let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {
             bytes: transfer.facts().bytes(),
             request: self.turns.request_len,
@@ -66,30 +68,30 @@ impl SenderState {
             rtt: path.rtt,
             loop_to_sender: path.loop_to_sender,
         });
-        let then = heard.map(|heard| heard.turn_outcome(seg, before));
-        if let Some(heard) = heard {
-            heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
-            if heard.kind == PayloadKind::Farewell {
-                self.turns.note_credit(heard.seq_range);
+        let then = received.map(|received| received.turn_outcome(seg, before));
+        if let Some(received) = received {
+            received.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
+            if received.kind == PayloadKind::Farewell {
+                self.turns.note_credit(received.seq_range);
             }
-            if then == Some(TurnOutcome::GoesOn { resumed: false }) && heard.is_small() {
-                self.turns.credit_len = Some(heard.first_len);
-                self.turns.note_credit(heard.seq_range);
+            if then == Some(TurnOutcome::GoesOn { resumed: false }) && received.is_small() {
+                self.turns.credit_len = Some(received.first_len);
+                self.turns.note_credit(received.seq_range);
             }
         }
-        match (then, heard) {
-            _ if before.is_none() => self.begin_new_transfer(heard.map(|heard| heard.peer_message())),
-            _ if seg.kind == PayloadKind::BehindGreeting && self.was_greeting(path) && answers(seg, heard) => {
-                self.answer_behind_greeting(heard)
+        match (then, received) {
+            _ if before.is_none() => self.begin_new_transfer(received.map(|received| received.peer_message())),
+            _ if seg.kind == PayloadKind::BehindGreeting && self.was_greeting(path) && answers(seg, received) => {
+                self.answer_behind_greeting(received)
             }
-            (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
-            (Some(TurnOutcome::Ambiguous), Some(heard)) => self.begin_ambiguous(heard, seg, start, path),
+            (Some(TurnOutcome::Turn), Some(received)) => self.begin_new_transfer(Some(received.peer_message())),
+            (Some(TurnOutcome::Ambiguous), Some(received)) => self.begin_ambiguous(received, seg, start, path),
             _ if self.was_idle(seg, start, path) => {
                 // It crossed this segment, and a later one answers it.
-                self.peer_payload = heard.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
+                self.peer_payload = received.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
                 self.begin_after_silence(seg, path)
             }
-            (Some(TurnOutcome::GoesOn { resumed: true }), Some(heard)) => self.continue_transfer(heard, start),
+            (Some(TurnOutcome::GoesOn { resumed: true }), Some(received)) => self.continue_transfer(received, start),
             _ => NewDataBegins::Nothing,
         }
     }
@@ -112,10 +114,10 @@ impl SenderState {
 
     /// Begins the response to a request that crossed the greeting, or to the message that the
     /// greeting seemed to answer. Other payload since then acknowledges settings.
-    fn answer_behind_greeting(&mut self, heard: Option<PeerPayload>) -> NewDataBegins {
-        let request = heard.filter(|heard| !is_unasking(*heard));
+    fn answer_behind_greeting(&mut self, received: Option<PeerPayload>) -> NewDataBegins {
+        let request = received.filter(|received| !expects_no_response(*received));
         if request.is_none() {
-            heard.into_iter().for_each(|heard| self.turns.note_credit(heard.seq_range));
+            received.into_iter().for_each(|received| self.turns.note_credit(received.seq_range));
         }
         let asked = self.transfer.as_mut().and_then(|greeting| {
             greeting.facts().is_housekeeping = true;
@@ -125,8 +127,8 @@ impl SenderState {
     }
 
     /// Continues the transfer after credit.
-    fn continue_transfer(&mut self, heard: PeerPayload, start: u64) -> NewDataBegins {
-        self.turns.note_credit(heard.seq_range);
+    fn continue_transfer(&mut self, received: PeerPayload, start: u64) -> NewDataBegins {
+        self.turns.note_credit(received.seq_range);
         self.turns.credited_at = start;
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().peer_resumes += 1;
@@ -135,31 +137,31 @@ impl SenderState {
     }
 
     /// Handles a small message immediately after everything was acknowledged: credit or a request.
-    fn begin_ambiguous(&mut self, heard: PeerPayload, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
+    fn begin_ambiguous(&mut self, received: PeerPayload, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         let Some(sent) = self.transfer.as_mut().map(|transfer| transfer.facts().bytes()) else {
-            return NewDataBegins::Transfer(Some(heard.peer_message()));
+            return NewDataBegins::Transfer(Some(received.peer_message()));
         };
-        if self.turns.credit_len == Some(heard.first_len) {
-            return self.continue_transfer(heard, start);
+        if self.turns.credit_len == Some(received.first_len) {
+            return self.continue_transfer(received, start);
         }
         if let Some(quota) = self.turns.quota {
             // A transfer that ends before its credit is used up did not stop for lack of credit.
             let used = sent.min(start.saturating_sub(self.turns.credited_at));
             return if used >= quota || is_same_quota(used, quota) {
-                self.continue_transfer(heard, start)
+                self.continue_transfer(received, start)
             } else {
-                self.begin_new_transfer(Some(heard.peer_message()))
+                self.begin_new_transfer(Some(received.peer_message()))
             };
         }
         let last = self.turns.open_transfers.last_mut().filter(|part| part.message.is_some());
         let last = last.map(|part| part.transfer.facts().bytes());
         if let Some(last) = last.filter(|&last| is_same_quota(last, sent)) {
             self.turns.quota = Some(sent.min(last));
-            self.join_open_transfers(heard.bytes);
-            return self.continue_transfer(heard, start);
+            self.join_open_transfers(received.bytes);
+            return self.continue_transfer(received, start);
         }
-        self.hold_transfer(Some(heard), seg, path);
-        NewDataBegins::Transfer(Some(heard.peer_message()))
+        self.hold_transfer(Some(received), seg, path);
+        NewDataBegins::Transfer(Some(received.peer_message()))
     }
 
     /// Holds the transfer, because the next data may continue it. `ended_by`: the message that
@@ -198,18 +200,18 @@ impl SenderState {
 
     /// At the end of the data: decides whether the last message expected no response.
     pub(super) fn end_turns(&mut self) {
-        let Some(heard) = self.peer_payload.take() else { return };
+        let Some(received) = self.peer_payload.take() else { return };
         self.join_over_silences(true);
-        heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
-        let is_credit = match heard.kind {
+        received.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
+        let is_credit = match received.kind {
             PayloadKind::Request => false,
             PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::Farewell => true,
             PayloadKind::Unread | PayloadKind::Continuation | PayloadKind::BehindGreeting => {
-                heard.is_small() && (!heard.acked_all || self.turns.credit_len == Some(heard.first_len))
+                received.is_small() && (!received.acked_all || self.turns.credit_len == Some(received.first_len))
             }
         };
         if is_credit {
-            self.turns.note_credit(heard.seq_range);
+            self.turns.note_credit(received.seq_range);
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::tcp::facts::{LostRetransmits, Recoveries};
 
 #[test]
-fn a_copy_that_had_to_be_sent_again_was_lost() {
+fn repeated_retransmission_is_a_lost_retransmission() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     // More SACKs arrive, and the hole is still open a round trip later.
@@ -23,7 +23,7 @@ fn a_copy_that_had_to_be_sent_again_was_lost() {
 }
 
 #[test]
-fn a_copy_that_arrived_was_not() {
+fn arrived_retransmission_is_not_lost() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     script.line(405.3, A, [101, 6001], 0);
@@ -45,7 +45,7 @@ fn twice(later: f64, reported: bool) -> Facts {
 }
 
 #[test]
-fn a_packet_that_came_twice_is_the_networks_if_the_receiver_says_so_and_the_captures_if_not() {
+fn duplicate_packet_is_from_the_network_only_with_a_dsack() {
     for reported in [true, false] {
         let facts = twice(0.1, reported);
         assert_eq!(facts.capture_defects.duplicate_frames, 1);
@@ -55,14 +55,14 @@ fn a_packet_that_came_twice_is_the_networks_if_the_receiver_says_so_and_the_capt
 }
 
 #[test]
-fn one_that_came_twice_a_timer_apart_was_sent_twice() {
+fn packets_a_timeout_apart_with_equal_ip_ids_are_a_retransmission() {
     let facts = twice(400.0, true);
     assert_eq!((facts.capture_defects.duplicate_frames, facts.directions[1].duplicated), (0, 0));
     assert_eq!(facts.directions[1].retransmitted.spurious, 1);
 }
 
 #[test]
-fn parts_of_one_large_segment_are_each_sent_again_once() {
+fn parts_of_a_large_segment_are_each_retransmitted_once() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     // Two segments on the wire that were captured as one (TSO), both lost.

@@ -47,7 +47,7 @@ fn ack_before_its_data_waits_for_it() {
 }
 
 #[test]
-fn ack_of_data_that_never_comes_is_a_loss_of_the_capture() {
+fn ack_of_uncaptured_data_is_a_capture_defect() {
     let (mut script, acks) = download(100);
     script.lines.remove(acks[90] - 1);
     assert_eq!(defects(&script), (0, 0, u64::from(MSS)));

@@ -29,12 +29,12 @@ fn closed() -> Script {
 
 /// Capacity for segments in flight on both sides.
 fn room(connection: &Connection) -> [usize; 2] {
-    let Stage::Tracking(settled) = &connection.stage else { panic!("it has more segments than are held") };
-    [0, 1].map(|side| settled.senders[side].outstanding.capacity())
+    let Stage::Tracking(tracking) = &connection.stage else { panic!("it has more segments than are held") };
+    [0, 1].map(|side| tracking.senders[side].outstanding.capacity())
 }
 
 #[test]
-fn a_connection_that_has_ended_has_no_room_in_vain() {
+fn ended_connection_has_no_unused_memory() {
     let script = closed();
     let mut open = closed();
     open.lines.truncate(script.lines.len() - 1);
@@ -46,7 +46,7 @@ fn a_connection_that_has_ended_has_no_room_in_vain() {
 }
 
 #[test]
-fn what_is_given_back_is_room_alone() {
+fn releasing_memory_changes_no_fact() {
     let mut script = closed();
     // Late copies, and a retransmitted FIN.
     let (last, end) = (script.lines.last().unwrap().ms, 1 + 40 * 8 * MSS);

@@ -36,7 +36,7 @@ fn longest(facts: &Facts) -> Gap {
 }
 
 #[test]
-fn a_silence_with_a_number_missing_is_a_lost_tail() {
+fn silence_with_one_missing_id_is_a_lost_tail() {
     let facts = pause(1, true);
     let (gap, direction) = (longest(&facts), &facts.directions[1]);
     assert_eq!((gap.release, gap.tail, gap.missing), (Release::Timer, true, Some(1)));
@@ -44,7 +44,7 @@ fn a_silence_with_a_number_missing_is_a_lost_tail() {
 }
 
 #[test]
-fn a_silence_with_many_numbers_missing_is_the_timers() {
+fn silence_with_many_missing_ids_is_a_timeout() {
     let facts = pause(5, true);
     let (gap, direction) = (longest(&facts), &facts.directions[1]);
     assert_eq!((gap.release, gap.tail, gap.missing), (Release::Timer, false, Some(5)));
@@ -52,7 +52,7 @@ fn a_silence_with_many_numbers_missing_is_the_timers() {
 }
 
 #[test]
-fn a_silence_with_no_number_missing_is_the_programs() {
+fn silence_without_missing_ids_is_the_applications() {
     for (numbered, missing) in [(true, Some(0)), (false, None)] {
         let facts = pause(0, numbered);
         let gap = longest(&facts);
@@ -82,7 +82,7 @@ fn silence_behind_the_head(lost: u16) -> Facts {
 }
 
 #[test]
-fn numbers_that_count_later_did_so_before() {
+fn ids_found_reliable_later_apply_to_earlier_pauses() {
     let gap = |lost: u16| longest(&silence_behind_the_head(lost));
     assert_eq!((gap(9).release, gap(9).missing), (Release::Timer, Some(9)));
     assert_eq!(gap(0).release, Release::Nothing);
@@ -91,7 +91,7 @@ fn numbers_that_count_later_did_so_before() {
 }
 
 #[test]
-fn the_last_ack_starts_the_timer_anew() {
+fn last_ack_restarts_the_timer() {
     // The silence of 400 ms is a round trip and a timeout of 300 ms.
     let releases: Vec<_> = bulk(&pause(1, true)).gaps.iter().map(|gap| gap.release).collect();
     assert_eq!(releases.last(), Some(&Release::Timer));
@@ -99,7 +99,7 @@ fn the_last_ack_starts_the_timer_anew() {
 }
 
 #[test]
-fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
+fn segments_with_equal_tsval_were_sent_together() {
     let mut script = Script::asked();
     for n in 0..10 {
         let ms = 200.0 + f64::from(n) * 30.0;
@@ -114,7 +114,7 @@ fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
 }
 
 #[test]
-fn a_fin_sent_again_is_counted() {
+fn retransmitted_fin_is_counted() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     script.line(300.0, A, [101, 1001], 0);
@@ -150,7 +150,7 @@ fn late_answer(ack: Option<u16>, first: u16) -> Facts {
 }
 
 #[test]
-fn numbers_that_are_missing_before_an_answer_were_its_first_copies() {
+fn ids_missing_before_a_response_are_its_first_copies() {
     let missing = |ack, first| bulk(&late_answer(ack, first)).missing_before;
     assert_eq!(missing(Some(700), 701), 0, "it thought");
     assert_eq!(missing(Some(700), 706), 5, "it had sent five");
@@ -180,7 +180,7 @@ fn idle(lost: u16) -> Facts {
 }
 
 #[test]
-fn a_silence_in_which_copies_were_lost_ends_no_transfer() {
+fn silence_with_lost_retransmissions_does_not_end_a_transfer() {
     let transfers = |lost: u16| idle(lost).directions[1].transfers.len();
     assert_eq!(transfers(0), 2, "the program paused, and what it sent then is another message");
     assert_eq!(transfers(4), 1);
@@ -189,7 +189,7 @@ fn a_silence_in_which_copies_were_lost_ends_no_transfer() {
 }
 
 #[test]
-fn of_an_open_connection_short_segments_that_are_pushed_are_messages() {
+fn short_pushed_segments_without_an_mss_are_messages() {
     for (len, dry) in [(184, true), (900, true), (1_448, false)] {
         let mut script = Script::new();
         for (n, ms) in [(0, 0.0), (1, 100.0)] {
@@ -202,7 +202,7 @@ fn of_an_open_connection_short_segments_that_are_pushed_are_messages() {
 }
 
 #[test]
-fn what_was_not_captured_may_have_ended_a_pause() {
+fn uncaptured_packets_make_a_pause_uncertain() {
     let pause = |acked: u32| {
         let mut script = Script::asked();
         script.line(100.0, B, [1, 101], 500);
@@ -216,7 +216,7 @@ fn what_was_not_captured_may_have_ended_a_pause() {
 }
 
 #[test]
-fn a_program_that_pauses_before_a_lost_message_waits_for_its_timer_only_then() {
+fn pause_before_a_lost_message_excludes_the_timeout() {
     let gaps = |pause: f64| {
         let mut script = Script::new();
         script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;

@@ -25,7 +25,7 @@ fn sending(segments: u32, acked: u32) -> Connection {
 }
 
 #[test]
-fn only_what_may_be_in_flight_is_told_of() {
+fn error_about_a_segment_not_in_flight_is_ignored() {
     // While the first segments are buffered, and later.
     for (segments, acked) in [(10, 4), (400, 396)] {
         let isn = Script::new().isn[1];
@@ -43,15 +43,15 @@ fn only_what_may_be_in_flight_is_told_of() {
             (behind + 0x8000_0000, false),
         ] {
             let mut connection = sending(segments, acked);
-            let noted = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
-            assert_eq!(noted, may_be, "{seq} of {first} to {behind}");
+            let accepted = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
+            assert_eq!(accepted, may_be, "{seq} of {first} to {behind}");
             assert_eq!(connection.finish([end(A), end(B)]).notices.total, u64::from(may_be));
         }
     }
 }
 
 #[test]
-fn of_a_direction_that_was_not_captured_anything_may_be_in_flight() {
+fn error_about_an_uncaptured_direction_is_accepted() {
     let mut script = Script::new();
     script.line(0.0, A, [5000, 77_000], 0);
     let mut connection = script.connection();
@@ -61,7 +61,7 @@ fn of_a_direction_that_was_not_captured_anything_may_be_in_flight() {
 }
 
 #[test]
-fn errors_that_say_the_same_are_one_and_there_are_few() {
+fn equal_errors_are_merged_and_bounded() {
     let mut connection = sending(10, 4);
     let seq = Script::new().isn[1] + 1 + 5 * MSS;
     for by in 0..100 {
@@ -98,14 +98,14 @@ fn refused(after: f64) -> Script {
 
 /// Adds the error after the flight, while the first segments are buffered or after tracking has
 /// started.
-fn facts_with_error(script: &Script, mtu: u32, settled: bool) -> Facts {
+fn facts_with_error(script: &Script, mtu: u32, tracked: bool) -> Facts {
     let lines = Cell::new(0);
     let connection = script.play(false, |connection| {
         lines.set(lines.get() + 1);
         if lines.get() != 14 {
             return;
         }
-        if settled {
+        if tracked {
             connection.start_tracking();
         }
         let error = error(9, Fate::TooBig(Some(mtu)), script.isn[1] + 1);
@@ -115,15 +115,15 @@ fn facts_with_error(script: &Script, mtu: u32, settled: bool) -> Facts {
 }
 
 #[test]
-fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
+fn mtu_retransmission_is_not_a_loss() {
     let script = refused(1.0);
     let unaware = script.run();
     let before = &unaware.directions[1].transfers[0];
     assert!(before.losses.len() > 5 && before.retransmitted_bytes > 5_000, "without the error it looks like loss");
 
-    for settled in [false, true] {
+    for tracked in [false, true] {
         // 800 bytes, and 40 bytes of headers.
-        let facts = facts_with_error(&script, 840, settled);
+        let facts = facts_with_error(&script, 840, tracked);
         let (direction, transfer) = (&facts.directions[1], &facts.directions[1].transfers[0]);
         assert_eq!((transfer.losses.len(), transfer.retransmitted_bytes, transfer.retransmitted.fast), (0, 0, 0));
         assert!(transfer.rounds.iter().all(|round| round.retransmitted == 0 && round.recovering == Nanos::ZERO));
@@ -135,7 +135,7 @@ fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
 }
 
 #[test]
-fn who_waits_for_a_timer_has_lost_something_and_who_sends_as_long_ones_again_too() {
+fn retransmission_by_timer_or_above_the_mtu_is_a_loss() {
     let facts = facts_with_error(&refused(400.0), 840, false);
     assert_eq!(facts.directions[1].retransmitted.timeout, 13);
     assert!(facts.directions[1].transfers[0].retransmitted_bytes > 0);

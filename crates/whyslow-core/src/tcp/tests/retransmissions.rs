@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
+fn sacks_after_a_hole_are_rtt_samples() {
     let facts = third_lost().run();
     let rounds = facts.directions[1].transfers.iter().flat_map(|transfer| &transfer.rounds);
     let (trips, whole) = rounds.fold((0, Nanos::ZERO), |(n, sum), round| (n + round.sacked.0, sum + round.sacked.1));
@@ -11,7 +11,7 @@ fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
 }
 
 #[test]
-fn after_duplicate_acks_it_is_a_fast_retransmission() {
+fn retransmission_after_duplicate_acks_is_fast() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     script.line(405.1, A, [101, 6001], 0);
@@ -22,7 +22,7 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
 }
 
 #[test]
-fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
+fn retransmission_above_all_sacks_in_recovery_is_not_a_probe() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     // Sent after the lost segment, and lost as well: no SACK shows that, but the ACK of the
@@ -36,7 +36,7 @@ fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
 }
 
 #[test]
-fn what_acks_release_after_the_timer_waited_for_no_timer() {
+fn retransmission_released_by_an_ack_after_a_timeout_is_not_a_wait() {
     let mut script = Script::asked();
     for n in 0..3 {
         script.line(200.0 + f64::from(n), B, [1 + n * MSS, 101], MSS);
@@ -57,7 +57,7 @@ fn what_acks_release_after_the_timer_waited_for_no_timer() {
 }
 
 #[test]
-fn after_silence_it_is_the_timer() {
+fn retransmission_after_silence_is_a_timeout() {
     let mut script = Script::asked();
     for n in 0..3 {
         script.line(200.0 + f64::from(n), B, [1 + n * MSS, 101], MSS);
@@ -71,7 +71,7 @@ fn after_silence_it_is_the_timer() {
 }
 
 #[test]
-fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
+fn highest_segment_after_two_round_trips_is_a_tail_loss_probe() {
     let mut script = Script::asked();
     doubling(&mut script, 0.0, 0.0);
     let last = script.lines.last().unwrap().ms;
@@ -86,7 +86,7 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
 }
 
 #[test]
-fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_timer() {
+fn sender_with_only_the_handshake_rtt_probes_before_its_timeout() {
     let mut script = Script::asked();
     // One large segment (offload): ACKs of parts of it are not RTT samples.
     script.line(100.0, B, [1, 101], 3 * MSS);
@@ -99,7 +99,7 @@ fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_
 }
 
 #[test]
-fn a_dsack_makes_it_spurious() {
+fn retransmission_reported_by_dsack_is_spurious() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     script.line(306.0, A, [101, 6001], 0);
@@ -109,7 +109,7 @@ fn a_dsack_makes_it_spurious() {
 }
 
 #[test]
-fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
+fn echo_of_the_original_timestamp_makes_a_retransmission_spurious() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS).stamps = Some((200, 100));
     script.line(900.0, B, [1, 101], MSS).stamps = Some((900, 100));
@@ -119,7 +119,7 @@ fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
 }
 
 #[test]
-fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
+fn echo_of_an_earlier_segment_in_the_same_tick_is_not_spurious() {
     let mut script = Script::asked();
     for n in 0..2 {
         script.line(200.0, B, [1 + n * MSS, 101], MSS).stamps = Some((200, 100));
@@ -138,7 +138,7 @@ fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
 }
 
 #[test]
-fn a_hole_filled_late_by_an_older_packet_is_reordering() {
+fn hole_filled_by_an_older_packet_is_reordering() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
         script.line(ms, B, [1 + n * MSS, 101], MSS).ip_id = id;
@@ -149,7 +149,7 @@ fn a_hole_filled_late_by_an_older_packet_is_reordering() {
 }
 
 #[test]
-fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
+fn hole_filled_by_a_newer_packet_is_a_loss_before_the_capture() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.3, 3, 13), (200.4, 4, 14)] {
         script.line(ms, B, [1 + n * MSS, 101], MSS).ip_id = id;
@@ -165,7 +165,7 @@ fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
 }
 
 #[test]
-fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
+fn hole_closed_without_a_retransmission_is_reordering_after_the_capture() {
     let mut script = third_lost();
     script.line(306.0, A, [101, 6001], 0);
     let direction = &script.run().directions[1];
@@ -173,7 +173,7 @@ fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
 }
 
 #[test]
-fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
+fn new_ack_with_the_first_sack_of_a_hole_heals_none() {
     // One ACK for the first two segments also SACKs the fourth: no hole below it was reported
     // before.
     let mut script = Script::asked();
@@ -188,7 +188,7 @@ fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
 }
 
 #[test]
-fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
+fn retransmission_directly_after_an_ack_is_not_a_timeout() {
     let mut script = third_lost();
     // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
     // retransmission that it triggered.
@@ -200,7 +200,7 @@ fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
 }
 
 #[test]
-fn the_highest_of_several_is_a_probe_after_any_silence() {
+fn highest_of_several_segments_is_a_probe_after_any_silence() {
     let mut script = Script::opened();
     script.line(100.0, A, [1, 1], 100);
     script.line(200.0, B, [1, 101], MSS);
@@ -215,7 +215,7 @@ fn the_highest_of_several_is_a_probe_after_any_silence() {
 }
 
 #[test]
-fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
+fn dsack_reports_the_newest_unreported_copy() {
     let mut script = third_lost();
     script.line(305.1, B, [2001, 101], MSS);
     script.line(306.0, A, [101, 6001], 0);
@@ -228,7 +228,7 @@ fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
 }
 
 #[test]
-fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
+fn original_after_its_retransmission_is_reordered_and_spurious_once() {
     let mut script = Script::asked();
     let stamps = |ms: f64| Some((ms as u32, 100));
     for (ms, n) in [(200.0, 0), (200.2, 2), (200.3, 3), (200.4, 4)] {

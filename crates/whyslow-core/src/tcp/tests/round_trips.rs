@@ -14,7 +14,7 @@ fn requests(times: &[f64]) -> Script {
 }
 
 #[test]
-fn ack_that_comes_with_a_later_request_is_no_round_trip() {
+fn ack_in_a_later_request_is_not_an_rtt_sample() {
     let rtt = requests(&[0.0, 60_000.0, 88_000.0]).run().rtt;
     assert!(rtt.min.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
     assert!(rtt.p95.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
@@ -23,7 +23,7 @@ fn ack_that_comes_with_a_later_request_is_no_round_trip() {
 }
 
 #[test]
-fn ack_after_the_senders_timer_is_no_round_trip() {
+fn ack_after_the_retransmission_timeout_is_not_an_rtt_sample() {
     let late = |ms: f64| {
         let mut script = Script::asked();
         script.line(ms, B, [1, 101], 0);
@@ -39,7 +39,7 @@ fn ack_after_the_senders_timer_is_no_round_trip() {
 }
 
 #[test]
-fn round_trips_that_a_queue_makes_long_are_measured() {
+fn round_trips_with_queueing_delay_are_measured() {
     let mut script = Script::opened();
     let (mut ms, mut trip) = (100.0, 100.0);
     for nth in 0..40 {
@@ -53,7 +53,7 @@ fn round_trips_that_a_queue_makes_long_are_measured() {
 }
 
 #[test]
-fn response_times_of_transfers_that_are_not_kept_count() {
+fn response_times_include_dropped_transfers() {
     let mut script = Script::asked();
     let mut ms = 100.0;
     for nth in 0..3_000u32 {
@@ -72,7 +72,7 @@ fn response_times_of_transfers_that_are_not_kept_count() {
 }
 
 #[test]
-fn an_ack_is_late_though_its_segment_was_recorded_out_of_order() {
+fn late_ack_of_a_segment_recorded_out_of_order_is_late() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     script.line(200.0, B, [1 + MSS, 101], MSS);

@@ -19,7 +19,7 @@ fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
 }
 
 #[test]
-fn what_is_in_flight_bounds_the_scale_and_full_windows_prove_it() {
+fn scale_is_inferred_from_repeatedly_full_windows() {
     for (shift, raw) in [(0u8, 10_000u16), (2, 2_500), (4, 625)] {
         let facts = download(10, 20, |_| raw).run();
         assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (Some(shift), Some(10_000)));
@@ -30,7 +30,7 @@ fn what_is_in_flight_bounds_the_scale_and_full_windows_prove_it() {
 }
 
 #[test]
-fn what_stops_elsewhere_proves_nothing() {
+fn stops_below_the_window_leave_the_scale_unknown() {
     // Room for a segment or more, under the smallest shift that allows the bytes in flight.
     for raw in [11_500, 6_000, 3_000, 900, 60_000] {
         let facts = download(10, 20, |_| raw).run();
@@ -43,7 +43,7 @@ fn what_stops_elsewhere_proves_nothing() {
 }
 
 #[test]
-fn what_is_taken_for_the_scale_is_given_up_when_more_is_in_flight() {
+fn assumed_scale_is_rejected_if_more_is_in_flight() {
     let mut script = download(10, 60, |_| 10_000);
     let (ms, seq) = (100.0 * 60.0, 1 + 10 * MSS * 60);
     for segment in 0..30 {
@@ -57,7 +57,7 @@ fn what_is_taken_for_the_scale_is_given_up_when_more_is_in_flight() {
 }
 
 #[test]
-fn a_window_of_zero_is_closed_at_any_scale() {
+fn zero_window_is_closed_at_any_scale() {
     let mut script = download(2, 30, |_| 900);
     let (ms, seq) = (100.0 * 30.0, 1 + 2 * MSS * 30);
     script.line(ms, B, [seq, 1], MSS);
@@ -81,7 +81,7 @@ fn a_window_of_zero_is_closed_at_any_scale() {
 }
 
 #[test]
-fn probes_measure_no_round_trip() {
+fn window_probes_are_not_rtt_samples() {
     // The capture begins while the window is closed: the sender sends only probes, each with a
     // newer timestamp. That is echoed 100 ms later, and the next probe acknowledges the echo.
     let mut script = Script::new();

@@ -22,7 +22,7 @@ fn answered() -> Script {
 }
 
 #[test]
-fn of_a_request_and_its_answer_all_is_known() {
+fn request_and_response_have_exact_bounds() {
     let mut script = answered();
     script.line(225.0, A, [101, 3001], 0);
     let brief = script.connection().short_connection_bounds(at_ms(0), &[end(A), end(B)]).unwrap();
@@ -41,7 +41,7 @@ fn of_a_request_and_its_answer_all_is_known() {
 }
 
 #[test]
-fn what_is_not_plain_is_left_to_a_closer_look() {
+fn unusual_connection_has_no_bounds() {
     let after = |change: fn(&mut Script)| {
         let mut script = answered();
         change(&mut script);
@@ -63,7 +63,7 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
 }
 
 #[test]
-fn a_reset_that_says_why_comes_before_anything_was_said_too() {
+fn reset_with_payload_before_any_data_may_be_awaited() {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     script.line(20.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
@@ -74,7 +74,7 @@ fn a_reset_that_says_why_comes_before_anything_was_said_too() {
 }
 
 #[test]
-fn of_one_direction_alone_it_is_said() {
+fn one_direction_is_marked() {
     let of = |sides: &[Side], step: u32| {
         let mut script = Script::new();
         for (n, &side) in (0..).zip(sides) {
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bound_is_less_than_what_is_found(
+    fn bounds_are_never_below_the_tracked_values(
         steps in steps(),
         (toward, stamped) in ((0u32..80, 0u32..80), any::<bool>()),
         (again, fin, calls) in (prop::option::weighted(0.1, 0usize..60), any::<bool>(), any::<bool>()),

@@ -33,7 +33,7 @@ fn ack_of(flight: usize) -> usize {
 }
 
 #[test]
-fn sums_that_are_all_wrong_say_nothing() {
+fn all_checksums_wrong_is_not_damage() {
     for flights in [1, 5, 60] {
         let right = download(flights);
         for by in [|_| 7, |n| 1 + n as u16] as [fn(usize) -> u16; 2] {
@@ -49,7 +49,7 @@ fn sums_that_are_all_wrong_say_nothing() {
 }
 
 #[test]
-fn of_one_side_they_say_nothing_either() {
+fn all_checksums_of_one_side_wrong_is_not_damage() {
     let mut wrong = download(60);
     for line in wrong.lines.iter_mut().filter(|line| line.len == 0 && line.from == A) {
         line.sum = WRONG;
@@ -58,7 +58,7 @@ fn of_one_side_they_say_nothing_either() {
 }
 
 #[test]
-fn what_was_answered_came() {
+fn answered_segment_with_a_wrong_checksum_arrived() {
     // The server continues immediately.
     for flight in [10, 50] {
         let mut script = download(60);
@@ -85,7 +85,7 @@ fn repeated(flight: usize, sum: Checksum) -> Facts {
 }
 
 #[test]
-fn an_ack_whose_bytes_are_repeated_never_came() {
+fn ack_followed_by_a_retransmission_did_not_arrive() {
     for flight in [10, 50] {
         let came = repeated(flight, Checksum::Good);
         assert_eq!((came.directions[1].retransmitted.spurious, came.directions[1].retransmitted.timeout), (1, 0));
@@ -96,7 +96,7 @@ fn an_ack_whose_bytes_are_repeated_never_came() {
 }
 
 #[test]
-fn nobody_goes_on_after_closing() {
+fn fin_followed_by_data_did_not_arrive() {
     for flight in [10, 50] {
         for flags in [Flags::RST, Flags::FIN, Flags::SYN] {
             let mut script = download(60);
@@ -113,7 +113,7 @@ fn nobody_goes_on_after_closing() {
 }
 
 #[test]
-fn who_closes_at_the_end_is_believed() {
+fn last_fin_with_a_wrong_checksum_is_accepted() {
     for (flags, state) in [(Flags::RST, State::Reset), (Flags::FIN, State::Open)] {
         let mut script = download(60);
         let last = script.lines.len() - 1;
@@ -127,7 +127,7 @@ fn who_closes_at_the_end_is_believed() {
 }
 
 #[test]
-fn damaged_numbers_open_no_holes() {
+fn damaged_sequence_number_makes_no_hole() {
     let right = download(60);
     for flight in [10, 50] {
         let at = ack_of(flight);
@@ -161,7 +161,7 @@ fn damaged_numbers_open_no_holes() {
 }
 
 #[test]
-fn what_the_capture_lost_is_jumped_over() {
+fn jump_over_uncaptured_bytes_is_accepted() {
     let mut script = download(60);
     let at = ack_of(50) + 1;
     for line in &mut script.lines[at..] {

@@ -65,7 +65,7 @@ impl Talk {
 }
 
 #[test]
-fn credit_of_http2_is_no_request_however_late_the_rest_comes() {
+fn http2_credit_before_a_late_rest_is_not_a_request() {
     let mut talk = Talk::new();
     talk.fields(300, 0.0);
     for _ in 0..4 {
@@ -84,7 +84,7 @@ fn credit_of_http2_is_no_request_however_late_the_rest_comes() {
 }
 
 #[test]
-fn settings_of_a_server_are_no_answer() {
+fn server_settings_are_not_a_response() {
     const SETTINGS: &[u8] = &[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100];
     let mut talk = Talk::new();
     talk.fields(300, 0.0);
@@ -99,7 +99,7 @@ fn settings_of_a_server_are_no_answer() {
 }
 
 #[test]
-fn ping_that_crosses_a_message_is_neither_its_answer_nor_waited_for() {
+fn ping_that_crosses_a_message_is_not_its_response() {
     let mut talk = Talk::new();
     for nth in 0..3 {
         talk.fields(300, 0.0);
@@ -127,7 +127,7 @@ proptest! {
     /// A request may have any size: it comes at the time chosen by its application, and not when
     /// bytes were read.
     #[test]
-    fn a_request_after_all_was_acknowledged_begins_another_transfer(
+    fn request_after_everything_was_acknowledged_begins_a_transfer(
         requests in prop::collection::vec((1..2_000u32, 1..60_000u32, 101.0..9_000.0f64), 2..12),
     ) {
         let mut talk = Talk::new();
@@ -143,7 +143,7 @@ proptest! {
 
     /// A request may come soon: a message like the previous one is another such request.
     #[test]
-    fn one_request_after_the_other_is_no_credit(bytes in 1..2_000u32, answer in 1..60_000u32, number in 2..12usize) {
+    fn equal_requests_are_not_credit(bytes in 1..2_000u32, answer in 1..60_000u32, number in 2..12usize) {
         let mut talk = Talk::new();
         for _ in 0..number {
             talk.fields(bytes, 0.0);
@@ -154,7 +154,7 @@ proptest! {
 
     /// Responses of different sizes do not come from a quota.
     #[test]
-    fn small_requests_of_different_answers_are_no_credit(first in 12_000..90_000u32, number in 2..12usize) {
+    fn small_requests_with_different_responses_are_not_credit(first in 12_000..90_000u32, number in 2..12usize) {
         let mut talk = Talk::new();
         let answers: Vec<u32> = (0..number as u32).map(|n| first + 3_000 * n).collect();
         for (n, &answer) in answers.iter().enumerate() {
@@ -231,7 +231,7 @@ proptest! {
 
     /// There is no request, and nothing is outstanding.
     #[test]
-    fn pushes_are_transfers_of_their_own(pushes in prop::collection::vec((1..60_000u32, 1_210.0..60_000.0f64), 2..12)) {
+    fn pushes_are_separate_transfers(pushes in prop::collection::vec((1..60_000u32, 1_210.0..60_000.0f64), 2..12)) {
         let mut talk = Talk::new();
         let mut sizes = Vec::new();
         for (bytes, pause) in pushes {
@@ -244,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn a_shorter_pause_ends_nothing(pushes in prop::collection::vec((1..60_000u32, 0.0..900.0f64), 2..12)) {
+    fn short_pause_does_not_end_a_transfer(pushes in prop::collection::vec((1..60_000u32, 0.0..900.0f64), 2..12)) {
         let mut talk = Talk::new();
         let mut whole = 0;
         for (bytes, pause) in pushes {
@@ -272,7 +272,7 @@ fn response_in_parts(parts: &[(u32, f64)]) -> Talk {
 const WINDOW: u32 = 10 * MSS;
 
 #[test]
-fn more_than_an_initial_window_after_a_silence_is_the_rest_of_a_response() {
+fn more_than_an_initial_window_after_a_silence_continues_the_response() {
     let talk = response_in_parts(&[(30_000, 0.0), (WINDOW + 1, 3_000.0), (40_000, 9_000.0)]);
     assert_eq!(talk.sizes(), [u64::from(70_000 + WINDOW + 1)]);
     let facts = talk.facts();
@@ -293,7 +293,7 @@ fn small_messages_after_silences_are_pushes() {
 }
 
 #[test]
-fn a_first_message_in_parts_is_one_if_it_is_answered() {
+fn first_message_in_parts_is_one_if_it_is_answered() {
     let upload = |is_answered: bool| {
         let mut talk = Talk::new();
         for silence in [0.0, 3_000.0] {
@@ -319,7 +319,7 @@ fn a_request_after_a_silence_begins_another_response() {
 }
 
 #[test]
-fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
+fn closed_window_and_outstanding_data_are_not_idle() {
     let pushed_after = |change: fn(&mut Talk)| {
         let mut talk = Talk::new();
         talk.sends(20_000);
@@ -336,7 +336,7 @@ fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
 }
 
 #[test]
-fn what_goes_on_within_a_record_is_no_push() {
+fn data_within_a_record_is_not_a_push() {
     let talk = |record: usize| {
         let mut connection: Option<Connection> = None;
         let body = [&[23, 3, 3, (record >> 8) as u8, record as u8][..], &vec![7; 30_000]].concat();
@@ -380,7 +380,7 @@ fn what_goes_on_within_a_record_is_no_push() {
 }
 
 #[test]
-fn request_whose_length_was_not_captured_goes_on_until_the_server_speaks() {
+fn request_of_unknown_length_continues_until_the_server_sends() {
     let sizes = |head: &'static [u8], spoken: u32| {
         let mut script = Script::opened();
         script.line(100.0, A, [1, 1], MSS).payload = head;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
+fn open_connection_has_windows_of_unknown_scale() {
     let mut script = Script::new();
     script.line(0.0, A, [501, 1], 100);
     script.line(1.0, B, [1, 601], MSS);
@@ -15,7 +15,7 @@ fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
 }
 
 #[test]
-fn a_full_window_is_told_from_a_small_congestion_window() {
+fn full_receive_window_differs_from_a_small_congestion_window() {
     let mut script = Script::asked();
     for line in &mut script.lines {
         line.window = 3000;
@@ -35,7 +35,7 @@ fn a_full_window_is_told_from_a_small_congestion_window() {
 }
 
 #[test]
-fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
+fn zero_window_is_timed_and_its_probes_are_not_retransmissions() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     script.line(300.0, A, [101, 1001], 0).window = 0;
@@ -59,7 +59,7 @@ fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
 }
 
 #[test]
-fn a_segment_that_a_receiver_without_room_threw_away_was_not_lost() {
+fn segment_beyond_a_closed_window_is_not_lost() {
     let retransmitted = |window: u16| {
         let mut script = Script::asked();
         script.line(200.0, B, [1, 101], MSS);
@@ -77,7 +77,7 @@ fn a_segment_that_a_receiver_without_room_threw_away_was_not_lost() {
 }
 
 #[test]
-fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
+fn window_below_a_segment_stops_the_sender() {
     let released = |len: u32| {
         let mut script = Script::asked();
         script.line(200.0, B, [1, 101], MSS);
@@ -94,7 +94,7 @@ fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
 }
 
 #[test]
-fn a_keep_alive_is_no_retransmission() {
+fn keep_alive_is_not_a_retransmission() {
     let mut script = Script::asked();
     script.line(200.0, B, [1, 101], MSS);
     script.line(300.0, A, [101, 1001], 0);

@@ -26,7 +26,7 @@ fn packets(payload: &[u8], fill: fn(u16, u16) -> u16) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn good_bad_and_left_to_the_card() {
+fn checksum_is_good_bad_or_partial() {
     for payload in [&b""[..], b"even", b"odd", &[0xff; 1000]] {
         for (fill, expected) in [
             ((|_, all| !all) as fn(u16, u16) -> u16, Checksum::Good),
@@ -49,7 +49,7 @@ fn good_bad_and_left_to_the_card() {
 }
 
 #[test]
-fn a_sum_without_the_length_was_left_to_the_card_too() {
+fn checksum_without_the_length_is_partial() {
     for mut packet in packets(b"payload", |_, _| 0) {
         let (addresses, start) = if packet[0] == 0x45 { (12..20, 20) } else { (8..40, 40) };
         let field = slow_sum(&[&packet[addresses], &[0, 6]].concat());
@@ -59,7 +59,7 @@ fn a_sum_without_the_length_was_left_to_the_card_too() {
 }
 
 #[test]
-fn payload_is_summed_only_where_that_is_asked_for() {
+fn checksum_with_payload_is_verified_only_on_request() {
     for packet in packets(b"payload", |_, all| !all) {
         assert_eq!(read(RAW, &packet).unwrap().checksum, Checksum::Unknown);
     }
@@ -72,7 +72,7 @@ fn payload_is_summed_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_was_cut_cannot_be_summed() {
+fn checksum_of_a_truncated_segment_is_unknown() {
     for packet in packets(b"payload", |_, all| !all ^ 1) {
         let cut = decode_verified(&cut_packet(RAW, &packet[..packet.len() - 1], packet.len())).unwrap();
         assert_eq!(cut.checksum, Checksum::Unknown);
@@ -81,7 +81,7 @@ fn what_was_cut_cannot_be_summed() {
 
 proptest! {
     #[test]
-    fn the_sum_is_that_of_rfc_1071(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn sum_agrees_with_rfc_1071(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert_eq!(u16::from_be_bytes(fold(sum(&bytes)).to_ne_bytes()), slow_sum(&bytes));
     }
 }

@@ -42,14 +42,14 @@ fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -
 #[track_caller]
 fn agree(data: &[u8], original_len: usize) -> bool {
     let packet = cut_packet(1, data, original_len);
-    let Some(glance) = parse_fast(&packet) else { return false };
+    let Some(fast) = parse_fast(&packet) else { return false };
     let read = decode(&packet);
     if let Ok(segment) = &read {
-        let (ends, same) = (glance.flow_key(), FlowKey::of(segment));
+        let (ends, same) = (fast.flow_key(), FlowKey::of(segment));
         assert!(ends.same_connection(&same) && ends.same_sender(&same));
         assert_eq!(ends.hash(), same.hash());
     }
-    let Some(plain) = glance.plain() else {
+    let Some(plain) = fast.plain() else {
         // Then the packet must not be plain: its header is not one of the two common forms, or it
         // has other flags.
         if let Ok(segment) = read {
@@ -106,7 +106,7 @@ fn every_ordinary_segment_is_plain() {
 }
 
 #[test]
-fn what_does_more_is_not_plain() {
+fn other_segments_are_not_plain() {
     let ack = Flags::ACK;
     let plain = |options: &[u8], flags: Flags, payload: &[u8], field: Field| {
         [false, true].map(|v6| {
@@ -131,7 +131,7 @@ fn what_does_more_is_not_plain() {
 
 proptest! {
     #[test]
-    fn plain_segments_are_what_the_general_way_gives(
+    fn plain_segment_agrees_with_the_general_decoder(
         v6 in any::<bool>(),
         options in prop_oneof![
             2 => Just(vec![]),

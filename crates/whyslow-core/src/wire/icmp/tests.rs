@@ -34,7 +34,7 @@ fn v6(head: [u8; 8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_segment_and_its_fate_are_told() {
+fn error_gives_the_segment_and_its_fate() {
     let icmp = icmp_of(&v4([3, 4, 0, 0, 0, 0, 0x05, 0x78], 28)).unwrap();
     assert_eq!((icmp.fate, icmp.kind, icmp.size), (Fate::TooBig(Some(1400)), (3, 4), Some(47)));
     assert_eq!((icmp.from.0.to_string(), icmp.from.1), ("192.0.2.1".to_owned(), 0x1234));
@@ -82,7 +82,7 @@ fn every_fate() {
 }
 
 #[test]
-fn what_is_cut_or_about_something_else_says_nothing() {
+fn truncated_or_unrelated_error_gives_no_segment() {
     let head = [3, 4, 0, 0, 0, 0, 5, 0];
     // The IP header shows whether the quoted packet is TCP.
     for quoted in 0..20 {
@@ -105,7 +105,7 @@ fn what_is_cut_or_about_something_else_says_nothing() {
 }
 
 #[test]
-fn a_snapshot_length_leaves_what_it_holds() {
+fn truncated_frame_gives_the_error_if_the_ports_are_captured() {
     let frame = v4([3, 1, 0, 0, 0, 0, 0, 0], 47);
     // Ethernet, IPv4, ICMP, the quoted IPv4 header, ports and sequence number.
     let needed = 14 + 20 + 8 + 20 + 8;
@@ -117,7 +117,7 @@ fn a_snapshot_length_leaves_what_it_holds() {
 }
 
 #[test]
-fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
+fn error_inside_tags_tunnels_and_extension_headers_is_read() {
     let packet = ipv4(V4, &join(&[&[3, 1, 0, 0, 0, 0, 0, 0], &v4_quoted()]));
     let tagged = ethernet(0x8100, &join(&[&[0, 7, 0x08, 0], &packet]));
     let in_gre = ethernet(0x0800, &ipv4(47, &join(&[&[0, 0, 0x08, 0], &packet])));
@@ -142,7 +142,7 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
 }
 
 #[test]
-fn an_error_within_an_error_is_not_followed() {
+fn error_about_an_error_is_ignored() {
     // RFC 1122 section 3.2.2: there are no errors about errors. The quoted packet is ICMP and not a
     // segment.
     let inner = join(&[&[3, 1, 0, 0, 0, 0, 0, 0], &v4_quoted()]);
@@ -155,7 +155,7 @@ fn an_error_within_an_error_is_not_followed() {
 
 proptest! {
     #[test]
-    fn whatever_an_error_quotes_it_is_read_or_not(
+    fn any_quote_is_read_or_ignored(
         head in any::<[u8; 8]>(),
         quoted in prop::collection::vec(any::<u8>(), 0..120),
         version in prop_oneof![Just(0x45u8), Just(0x46), Just(0x60), any::<u8>()],

@@ -15,7 +15,7 @@ fn both_versions() {
 }
 
 #[test]
-fn options_are_passed_over() {
+fn ipv4_options_are_skipped() {
     let mut packet = ipv4(6, &join(&[&[7, 3, 4, 0], &segment()]));
     packet[0] = 0x46;
     assert_whole(read(RAW, &packet));
@@ -27,7 +27,7 @@ fn options_are_passed_over() {
 }
 
 #[test]
-fn what_follows_the_packet_is_no_payload() {
+fn trailing_bytes_are_not_payload() {
     for (kind, packet) in [(0x0800, ipv4(6, &tcp(&[], b""))), (0x86dd, ipv6(6, &tcp(&[], b"")))] {
         let frame = ethernet(kind, &join(&[&packet, &[0xee; 10]]));
         let segment = read(1, &frame).unwrap();
@@ -36,7 +36,7 @@ fn what_follows_the_packet_is_no_payload() {
 }
 
 #[test]
-fn a_length_of_zero_stands_for_the_whole_packet() {
+fn ip_length_of_zero_means_the_whole_frame() {
     let mut v4 = ipv4(6, &segment());
     v4[2..4].fill(0);
     let mut v6 = ipv6(6, &segment());
@@ -50,7 +50,7 @@ fn a_length_of_zero_stands_for_the_whole_packet() {
 }
 
 #[test]
-fn a_length_beyond_the_wire_is_not_believed() {
+fn ip_length_beyond_the_wire_is_ignored() {
     let mut v4 = ipv4(6, &segment());
     v4[2] = 0x20;
     assert_whole(read(RAW, &v4));
@@ -60,7 +60,7 @@ fn a_length_beyond_the_wire_is_not_believed() {
 }
 
 #[test]
-fn a_jumbo_payload_option_tells_the_length() {
+fn jumbo_payload_option_gives_the_length() {
     // Padding of each kind before the option, and a frame check sequence after the packet.
     let length = (16 + segment().len()) as u32;
     let options = join(&[&[6, 1, 0, 1, 1, 0, 0xc2, 4], &length.to_be_bytes(), &[1, 2, 0, 0]]);
@@ -87,7 +87,7 @@ fn first_fragments_are_used_and_later_ones_are_not() {
 }
 
 #[test]
-fn a_first_fragment_without_the_whole_header_says_so() {
+fn first_fragment_with_a_partial_header_is_reported() {
     for length in [8, 18] {
         let mut packet = ipv4(6, &segment()[..length]);
         packet[6] = 0x20;
@@ -96,7 +96,7 @@ fn a_first_fragment_without_the_whole_header_says_so() {
 }
 
 #[test]
-fn extension_headers_are_passed_over() {
+fn extension_headers_are_skipped() {
     // Hop-by-hop, destination options, routing, authentication.
     let headers = join(&[
         &[60, 0, 1, 4, 0, 0, 0, 0],
@@ -112,7 +112,7 @@ fn extension_headers_are_passed_over() {
 }
 
 #[test]
-fn a_route_not_yet_travelled_hides_the_destination_of_the_checksum() {
+fn unfinished_route_makes_the_checksum_unverifiable() {
     let routed = |left: u8| ipv6(43, &join(&[&[6, 0, 4, left, 0, 0, 0, 0], &segment()]));
     assert!(read_verified(RAW, &routed(0)).unwrap().checksum.is_wrong());
     assert_eq!(read_verified(RAW, &routed(1)).unwrap().checksum, Checksum::Unknown);

@@ -63,7 +63,7 @@ fn frames_with_an_llc_header() {
 }
 
 #[test]
-fn tags_and_llc_headers_do_not_nest_without_end() {
+fn nesting_of_tags_and_llc_headers_is_bounded() {
     // Each tag contains a length, and each LLC header the EtherType of the next tag.
     let layer = [0, 7, 0x05, 0xdc, 0xaa, 0xaa, 0x03, 0, 0, 0, 0x81, 0];
     assert!(matches!(read(ETHERNET, &ethernet(0x8100, &layer.repeat(5000))), Err(Skip::Malformed(_))));
@@ -179,7 +179,7 @@ fn wireless_frames_without_a_readable_packet() {
 }
 
 #[test]
-fn wireless_frames_that_the_card_deciphered() {
+fn wireless_frames_decrypted_by_the_card_are_read() {
     assert_whole(read(105, &wireless(0x42, 0, &snap())));
     assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 8], &snap()]))));
     assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 4], &snap()]))));
@@ -293,7 +293,7 @@ fn names() {
 }
 
 #[test]
-fn every_link_that_is_read_has_a_name() {
+fn every_supported_link_type_has_a_name() {
     for value in 0..u16::MAX {
         let name = link_type_name(LinkType(value));
         assert!(!is_supported(LinkType(value)) || name.parse::<u16>().is_err() || value == 19, "{value}");

@@ -19,7 +19,7 @@ fn block(left: u32, right: u32) -> [u8; 8] {
 }
 
 #[test]
-fn a_syn_tells_what_it_can_do() {
+fn syn_options_are_read() {
     let read = options(&[2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 3, 3, 7]);
     assert_eq!(
         read,
@@ -34,7 +34,7 @@ fn a_syn_tells_what_it_can_do() {
 }
 
 #[test]
-fn a_shift_over_14_is_left_to_the_reader() {
+fn window_scale_above_14_is_kept() {
     assert_eq!(options(&[3, 3, 200, 0]).window_scale, Some(200));
 }
 
@@ -50,7 +50,7 @@ fn four_sack_blocks_in_their_order() {
 }
 
 #[test]
-fn a_torn_sack_option_keeps_its_whole_blocks() {
+fn truncated_sack_option_keeps_its_complete_blocks() {
     let mut list = vec![5, 12];
     list.extend(block(1, 2));
     list.extend([9, 9, 0, 0]);
@@ -60,7 +60,7 @@ fn a_torn_sack_option_keeps_its_whole_blocks() {
 }
 
 #[test]
-fn options_that_are_only_noted() {
+fn fast_open_and_mptcp_options_are_flags() {
     assert!(options(&[34, 2, 0, 0]).fast_open);
     assert!(options(&[34, 10, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0]).fast_open);
     assert!(options(&[254, 4, 0xf9, 0x89]).fast_open);
@@ -74,7 +74,7 @@ fn options_that_are_only_noted() {
 }
 
 #[test]
-fn a_bad_length_ends_the_list_and_keeps_what_came_before() {
+fn invalid_option_length_ends_the_list() {
     for bad in [[2, 0, 5, 0xb4], [2, 1, 5, 0xb4], [2, 5, 5, 0xb4], [1, 1, 1, 2]] {
         let read = options(&[&[3, 3, 7, 1], &bad[..]].concat());
         assert_eq!(read, Options { window_scale: Some(7), malformed: true, ..Options::default() }, "{bad:?}");
@@ -82,7 +82,7 @@ fn a_bad_length_ends_the_list_and_keeps_what_came_before() {
 }
 
 #[test]
-fn a_known_option_of_another_length_is_passed_over() {
+fn known_option_with_a_wrong_length_is_skipped() {
     let read = options(&[2, 3, 5, 3, 3, 7, 8, 6, 0, 0, 0, 1]);
     assert_eq!(read, Options { window_scale: Some(7), malformed: true, ..Options::default() });
 }
@@ -104,7 +104,7 @@ fn flags_with_accurate_ecn_and_without_the_reserved_bits() {
 }
 
 #[test]
-fn what_the_snapshot_length_leaves_is_used_from_the_window_on() {
+fn truncated_header_is_sufficient_from_the_window_on() {
     let whole = ipv4(6, &tcp(&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], b"payload"));
     for captured in 0..whole.len() {
         let read = decode(&cut_packet(IPV4, &whole[..captured], whole.len()));
@@ -122,14 +122,14 @@ fn what_the_snapshot_length_leaves_is_used_from_the_window_on() {
 }
 
 #[test]
-fn a_cut_list_keeps_the_options_that_were_captured() {
+fn truncated_list_keeps_the_captured_options() {
     let whole = ipv4(6, &tcp(&[2, 4, 0x05, 0xb4, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0], b""));
     let segment = decode(&cut_packet(IPV4, &whole[..48], whole.len())).unwrap();
     assert_eq!(segment.options, Options { mss: Some(1460), malformed: true, ..Options::default() });
 }
 
 #[test]
-fn lengths_that_cannot_be_are_refused() {
+fn impossible_lengths_are_rejected() {
     let mut short = segment();
     short[12] = 0x40;
     assert!(matches!(read(IPV4, &ipv4(6, &short)), Err(Skip::Malformed(_))));

@@ -45,7 +45,7 @@ fn other_protocols_that_carry_packets() {
 }
 
 #[test]
-fn packets_do_not_nest_without_end() {
+fn nesting_is_bounded() {
     let mut packet = inner();
     for _ in 0..15 {
         packet = ipv4(4, &packet);
@@ -117,7 +117,7 @@ fn tunnels_over_udp() {
 }
 
 #[test]
-fn quic_is_told_from_other_udp() {
+fn quic_differs_from_other_udp() {
     let long = |version: u32| join(&[&[0xc3], &version.to_be_bytes(), &[8, 1, 2, 3, 4, 5, 6, 7, 8]]);
     for version in [1, 0x6b33_43cf, 0xff00_001d, u32::from_be_bytes(*b"Q046")] {
         assert_eq!(within(17, &udp(4433, &long(version))), Err(Skip::Quic(Datagram::ANY)), "{version:x}");
@@ -171,7 +171,7 @@ fn other_datagrams_are_plain_udp() {
 }
 
 #[test]
-fn a_fragmented_tunnel_keeps_the_true_length_inside() {
+fn fragmented_tunnel_keeps_the_inner_length() {
     let whole = ipv4(4, &inner());
     let mut fragment = ipv4(4, &inner()[..44]);
     fragment[6] = 0x20;

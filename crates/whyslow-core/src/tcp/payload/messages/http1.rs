@@ -410,7 +410,7 @@ mod tests {
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;a=b\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nX: y\r\n\r\n";
 
     #[test]
-    fn messages_of_any_length_end_where_they_do() {
+    fn messages_in_any_pieces_end_at_their_last_byte() {
         let talk: [(usize, &[u8]); 6] = [
             (0, b"GET /a?q=1 HTTP/1.1\r\nHost: h.example\r\n\r\n"),
             (1, CHUNKED),

@@ -33,13 +33,13 @@ pub(super) struct Lines {
 /// The protocol of a server's greeting.
 pub(super) fn opens(bytes: &[u8], port: u16) -> Option<Lines> {
     let line = bytes.split(|&byte| byte == b'\n').next()?.to_ascii_uppercase();
-    let says = |word: &[u8]| line.windows(word.len()).any(|at| at == word);
+    let contains = |word: &[u8]| line.windows(word.len()).any(|at| at == word);
     let is_reply = line.starts_with(b"220 ") || line.starts_with(b"220-");
-    let kind = if is_reply && (matches!(port, 25 | 587 | 2525) || says(b"SMTP")) {
+    let kind = if is_reply && (matches!(port, 25 | 587 | 2525) || contains(b"SMTP")) {
         Kind::Smtp
-    } else if is_reply && (port == 21 || says(b"FTP")) {
+    } else if is_reply && (port == 21 || contains(b"FTP")) {
         Kind::Ftp
-    } else if line.starts_with(b"* OK") && (port == 143 || says(b"IMAP")) {
+    } else if line.starts_with(b"* OK") && (port == 143 || contains(b"IMAP")) {
         Kind::Imap
     } else {
         return None;

@@ -155,7 +155,7 @@ mod tests {
     use super::{Requests, redact};
 
     #[test]
-    fn messages_under_way_at_once_are_one() {
+    fn overlapping_messages_are_merged() {
         let mut requests = Requests::default();
         let [one, two, three] = [10, 20, 40].map(|start| requests.begin_message(1, start));
         requests.end_message(1, two, 25);

@@ -97,7 +97,7 @@ fn postgres_requests_end_with_ready_for_query() {
 }
 
 #[test]
-fn postgres_asks_for_encryption_and_nothing_is_guessed_behind_it() {
+fn postgres_stops_after_a_request_for_encryption() {
     let ask = [8u32.to_be_bytes(), 80_877_103u32.to_be_bytes()].concat();
     let facts = read([1, 5432], &[(A, ask.clone()), (B, b"S".to_vec()), (A, vec![22, 3, 1, 0, 9])], 100);
     assert!(facts.requests.is_empty() && !facts.is_whole);
@@ -130,7 +130,7 @@ fn mysql_talk(deprecates_eof: bool) -> Talk {
 }
 
 #[test]
-fn mysql_results_end_where_the_protocol_says() {
+fn mysql_results_end_with_their_last_packet() {
     for deprecates_eof in [false, true] {
         let expected =
             [("login", 1, Some(2)), ("SELECT name FROM t WHERE a = ?", 3, Some(5)), ("UPDATE t SET a = ?", 6, Some(7))];
@@ -397,7 +397,7 @@ fn http2_in_clear_names_grpc_calls() {
 }
 
 #[test]
-fn http1_that_becomes_http2_goes_on_as_it() {
+fn http1_upgrade_continues_as_http2() {
     let ask = b"GET /a?secret HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n";
     let agree = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
     let talk = vec![
@@ -428,7 +428,7 @@ fn talks() -> Vec<([u16; 2], Talk)> {
 }
 
 #[test]
-fn what_a_short_snapshot_length_leaves_is_unknown_or_right() {
+fn short_snapshot_length_gives_no_wrong_request() {
     for (ports, talk) in talks() {
         let whole = read(ports, &talk, 1_448);
         for cut in [0, 4, 16, 40, 68, 96] {
@@ -442,7 +442,7 @@ fn what_a_short_snapshot_length_leaves_is_unknown_or_right() {
 }
 
 #[test]
-fn bytes_that_never_come_leave_the_place_unknown() {
+fn missing_bytes_make_the_state_unknown() {
     let talk = postgres_talk();
     let mut seg = Seg::example(A, SeqNumber(0), SeqNumber(0), talk[0].1.len() as u32, None);
     let mut reader = ClearReader::opening(&seg, &talk[0].1, [1, 5432]).unwrap();
@@ -495,7 +495,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_never_panics_nor_takes_memory(
+    fn damage_never_panics_and_memory_is_bounded(
         of in 0usize..8,
         places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
         garbage in prop::collection::vec(any::<u8>(), 0..400),

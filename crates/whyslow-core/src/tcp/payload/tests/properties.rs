@@ -87,7 +87,7 @@ fn sizes() -> impl Strategy<Value = Vec<usize>> {
 
 proptest! {
     #[test]
-    fn any_split_of_tls_gives_the_same(stream in tls_stream(), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+    fn segmentation_of_tls_changes_nothing(stream in tls_stream(), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
                                        sizes in sizes(), again in 0usize..4) {
         // Turns may be anywhere after the first record's header and message type.
         let mut turns: Vec<_> = turns.iter().map(|turn| 7 + turn.index(stream.len() - 7)).collect();
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn any_split_of_http_gives_the_same(messages in http_messages(), sizes in sizes(), again in 0usize..4) {
+    fn segmentation_of_http_changes_nothing(messages in http_messages(), sizes in sizes(), again in 0usize..4) {
         let mut parts = vec![Vec::new()];
         for (bytes, turn) in &messages {
             parts.last_mut().unwrap().extend(bytes);
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_goes(steps in prop::collection::vec((0u64..5000, 0u64..3000, bytes(), any::<bool>()), 0..60), base in prop_oneof![Just(0), Just(u64::MAX - 6000), any::<u64>()]) {
+    fn any_input_keeps_the_invariants(steps in prop::collection::vec((0u64..5000, 0u64..3000, bytes(), any::<bool>()), 0..60), base in prop_oneof![Just(0), Just(u64::MAX - 6000), any::<u64>()]) {
         let mut stream = Stream::default();
         for (start, hidden, bytes, turn) in &steps {
             // Half of the segments follow the previous one, the others are anywhere.

@@ -44,7 +44,7 @@ fn seg() -> impl Strategy<Value = Seg> {
 
 proptest! {
     #[test]
-    fn what_is_packed_comes_out_as_it_was(segs in prop::collection::vec((seg(), sacks()), 0..40)) {
+    fn packed_segments_roundtrip(segs in prop::collection::vec((seg(), sacks()), 0..40)) {
         let mut packed = PackedSegments::default();
         segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
         prop_assert_eq!(packed.len(), segs.len());
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn steps_are_what_the_segments_are_but_for_their_places_and_the_rest_of_the_header(
+    fn advances_agree_with_segments(
         segs in prop::collection::vec((seg(), sacks()), 0..40),
     ) {
         let mut packed = PackedSegments::default();
@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
+fn ordinary_segment_needs_about_twelve_bytes() {
     let mut packed = PackedSegments::default();
     let mut next = [1000u32, 5000];
     for n in 0..100u32 {

@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn agrees_with_a_list(steps in prop::collection::vec(step(), 1..120)) {
+    fn outstanding_agrees_with_a_list(steps in prop::collection::vec(step(), 1..120)) {
         let mut out = Outstanding::default();
         let (mut list, mut holes, mut top): (Vec<Listed>, Vec<(u64, u64)>, u64) = (Vec::new(), Vec::new(), 1);
         for step in steps {
@@ -124,7 +124,7 @@ fn steps_to_fill(bytes: u64, falling: bool) -> u64 {
 }
 
 #[test]
-fn filling_a_hole_takes_steps_in_proportion_to_its_segments() {
+fn steps_to_fill_a_hole_are_linear() {
     for falling in [false, true] {
         let [one, four] = [10_000, 40_000].map(|bytes| steps_to_fill(bytes, falling));
         assert!(one > 10_000 && four <= 4 * one + 100, "{one} {four}");
@@ -132,7 +132,7 @@ fn filling_a_hole_takes_steps_in_proportion_to_its_segments() {
 }
 
 #[test]
-fn a_copy_of_many_segments_takes_few_steps_whether_they_overlap_or_not() {
+fn retransmission_of_many_segments_takes_few_steps() {
     for may_overlap in [false, true] {
         let mut out = Outstanding { may_overlap, ..Outstanding::default() };
         (0..60_000).for_each(|i| out.push(segment(1 + i, 1)));

@@ -157,7 +157,7 @@ impl Recording {
 proptest! {
     /// Updating only at the end of a round or bin gives the same result as counting every segment.
     #[test]
-    fn nothing_is_lost_by_reckoning_later(events in events(), late in 0..2_000i64) {
+    fn deferred_updates_agree_with_counting_every_segment(events in events(), late in 0..2_000i64) {
         let mut recording = Recording::new(late);
         for (after, event) in events {
             recording.now += Nanos::from_micros(after);
@@ -181,7 +181,7 @@ type Cut = (TransferRecorder, Option<(Time, FrameRef)>, Option<Gap>);
 proptest! {
     /// A removed boundary changes nothing except the rates of the bins around it.
     #[test]
-    fn what_was_cut_is_joined_again(flights in prop::collection::vec((1..40u64, 0..3_000i64), 2..12), cut in 1..11usize) {
+    fn absorbed_transfer_equals_an_undivided_one(flights in prop::collection::vec((1..40u64, 0..3_000i64), 2..12), cut in 1..11usize) {
         let floor = Nanos::from_millis(1);
         let fresh = |seq: u64, now: Time| TransferRecorder::new(seq, now, Frame::default(), floor, 10_000);
         let (mut whole, mut first) = (fresh(1, Time::ZERO), fresh(1, Time::ZERO));
@@ -233,13 +233,13 @@ proptest! {
         prop_assert!(joined.sent_rate.bins.abs_diff(whole.sent_rate.bins) <= 1);
         prop_assert!(joined.acked_rate.bins.abs_diff(whole.acked_rate.bins) <= 1);
         for &(time, bytes) in &joined.delivered {
-            prop_assert!(whole.delivered.iter().all(|&(at, told)| at != time || told == bytes));
+            prop_assert!(whole.delivered.iter().all(|&(at, delivered)| at != time || delivered == bytes));
         }
     }
 }
 
 #[test]
-fn the_curve_of_delivered_bytes_stays_true_and_small() {
+fn delivery_curve_stays_accurate_and_small() {
     let mut recorder = TransferRecorder::new(1, Time::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
     for n in 0..100_000 {
         // One byte per microsecond.

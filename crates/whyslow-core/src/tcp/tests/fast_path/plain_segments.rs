@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn plain_segments_are_what_they_are(
+    fn plain_segment_path_agrees_with_the_general_code(
         steps in prop::collection::vec(step(), 1..400),
         first_id in prop_oneof![any::<u16>(), 65_400..=u16::MAX],
         opened: bool,

@@ -124,7 +124,7 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
-    fn what_repeats_may_be_kept_as_one(
+    fn repeated_acks_agree_with_individual_ones(
         all in prop::collection::vec(next(), 1..120),
         far in prop_oneof![Just(150i64), Just(3_000), Just(40_000)],
         both in any::<bool>(),
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn what_repeats_is_kept_once() {
+fn repeated_acks_are_stored_once() {
     // Far from side B, of whose data only the first byte was captured so far.
     let (far, mut direction) = (PathEstimate::new(Some(Nanos::from_millis(50)), None), SenderState::default());
     let seg = |from, numbers, stamps, micros| {

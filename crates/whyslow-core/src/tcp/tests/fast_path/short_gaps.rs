@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_short_way_leads_where_the_general_one_leads(steps in steps(), stamped: bool, place in place()) {
+    fn short_gap_path_agrees_with_the_general_code(steps in steps(), stamped: bool, place in place()) {
         let script = script(&steps, stamped, place);
         let short = found(&script, |_| ());
         prop_assert_eq!(&short, &found(&script, disable_short_gaps));
@@ -158,26 +158,26 @@ proptest! {
     }
 
     #[test]
-    fn an_ack_of_progress_alone_is_an_ack(steps in steps(), stamped: bool, place in place()) {
+    fn plain_ack_path_agrees_with_the_general_code(steps in steps(), stamped: bool, place in place()) {
         let script = script(&steps, stamped, place);
         prop_assert_eq!(found(&script, |_| ()), found(&script, ask_for_copies));
     }
 }
 
 #[test]
-fn a_flight_is_calm_until_something_comes_to_pass() {
+fn flight_uses_the_short_gap_path_until_another_event() {
     let mut script = Script::asked();
     for n in 0..4 {
         script.line(200.0 + 0.1 * f64::from(n), B, [1 + n * MSS, 101], MSS);
     }
-    let is_calm = |script: &Script| {
+    let uses_short_gaps = |script: &Script| {
         script.play(false, |connection| _ = connection.start_tracking()).start_tracking().senders[1].short_gap_limit > 0
     };
-    assert!(is_calm(&script));
+    assert!(uses_short_gaps(&script));
     let after = |change: fn(&mut Script)| {
         let mut script = Script { lines: script.lines.clone(), ..script };
         change(&mut script);
-        is_calm(&script)
+        uses_short_gaps(&script)
     };
     assert!(after(|script| _ = script.line(200.5, B, [4001, 101], MSS)), "more of the same");
     assert!(!after(|script| _ = script.line(300.0, A, [101, 1001], 0)), "an ACK");

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_decoded_behind_a_lost_block() {
+    fn blocks_after_a_lost_one_are_not_decoded() {
         let mut decoder = HeaderDecoder::default();
         assert_eq!(decoder.decode(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), None);
         assert_eq!(decoder.decode(&REQUEST), None);

@@ -49,15 +49,15 @@ fn talk() -> Vec<(usize, Vec<u8>)> {
 }
 
 #[test]
-fn multiplexed_requests_have_their_own_waits() {
+fn multiplexed_requests_have_separate_waits() {
     for size in [1, 9, 10_000] {
         let (requests, heads, http) = read(&talk(), size);
         let ms = |time: Option<Time>| time.unwrap().0 / 1_000_000;
-        let told: Vec<_> = requests
+        let found: Vec<_> = requests
             .iter()
             .map(|one| (one.stream.unwrap(), one.label.as_str(), one.status.unwrap(), ms(one.headers), ms(one.latest)))
             .collect();
-        assert_eq!(told, [(1, "GET /slow?…", 404, 5, 7), (3, "GET /fast", 200, 3, 4)]);
+        assert_eq!(found, [(1, "GET /slow?…", 404, 5, 7), (3, "GET /fast", 200, 3, 4)]);
         assert!(requests.iter().all(|one| one.is_complete && one.start == Time(2_000_000)));
         assert_eq!((requests[0].grpc_status, requests[0].bytes[1], requests[1].bytes[1]), (Some(14), 1_000, 100));
         assert_eq!(heads, ["GET /slow?…", "GET /fast", "200", "404"]);
@@ -85,7 +85,7 @@ fn header_block_in_several_frames_is_one() {
 }
 
 #[test]
-fn used_up_window_is_known_with_its_stream() {
+fn full_window_is_reported_with_its_stream() {
     let update = |stream, bytes: u32| frame(8, 0, stream, &bytes.to_be_bytes());
     let mut talk = vec![
         (0, PREFACE.to_vec()),

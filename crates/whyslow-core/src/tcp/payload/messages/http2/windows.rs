@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wait_is_from_the_last_byte_to_the_grant() {
+    fn wait_lasts_from_the_last_byte_to_the_window_update() {
         let mut windows = Windows::default();
         windows.open(1);
         windows.granted(0, 1_000_000, Time(1));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_has_its_own_window() {
+    fn connection_window_is_separate() {
         let mut windows = Windows::default();
         windows.open(1);
         windows.open(3);

@@ -123,7 +123,7 @@ impl Http3 {
         let half = if is_client { 0 } else { 1 };
         let room = MAX_HELD.saturating_sub(self.held);
         let before = exchange.halves[half].held();
-        let is_news = exchange.halves[half].push(piece.offset, &piece.bytes, piece.fin, room);
+        let has_new_bytes = exchange.halves[half].push(piece.offset, &piece.bytes, piece.fin, room);
         while let Some(event) = exchange.halves[half].next_event() {
             match event {
                 Event::Headers(headers) => {
@@ -136,7 +136,7 @@ impl Http3 {
             }
         }
         self.held = (self.held + exchange.halves[half].held()).saturating_sub(before);
-        if is_news
+        if has_new_bytes
             && !is_client
             && exchange.halves[half].has_headers()
             && let Some(request) = found.requests.at(exchange.place)

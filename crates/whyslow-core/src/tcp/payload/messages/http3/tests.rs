@@ -41,7 +41,7 @@ fn request_and_response_have_their_times() {
 }
 
 #[test]
-fn frames_split_at_any_byte_give_the_same() {
+fn split_of_frames_changes_nothing() {
     let request = get();
     let response = [&[1, 3, 0, 0, 0xd9, 0, 2][..], b"ab", &[0x21, 1, 9, 0, 3], b"cde"].concat();
     let mut pieces = vec![piece(End::Client, (4, 0), &request, true, 1)];
