@@ -1,9 +1,9 @@
-//! The words before a segment: the two ends, and the IP header that `-v` prints.
+//! Parses the part of a line before the segment: the two ends, and the IP header that `-v` prints.
 
 use super::body::{decimal, hex};
 use super::tcp_line::{IpLine, Pair, Span};
 
-/// The last `host.port > host.port` of `head`, which ends with it.
+/// The last `host.port > host.port` in `head`; it is at its end.
 pub(super) fn pair(head: &str) -> Option<Pair> {
     let (src, dst) = ends(head, head.len())?;
     let outer = head.get(..src.start).and_then(|before| before.rfind(" > "));
@@ -11,13 +11,14 @@ pub(super) fn pair(head: &str) -> Option<Pair> {
     let mut pair = match (parts, outer) {
         ([Some((src, src_port)), Some((dst, dst_port))], _) => Pair { src, src_port, dst, dst_port, v6: false },
         ([None, None], Some(separator)) => {
-            // Behind IPv6 extension headers the ports stand alone: `A > B: HBH 443 > 60402: Flags`.
+            // After IPv6 extension headers, ports are without hosts: `A > B: HBH 443 > 60402:
+            // Flags`.
             let rest = head.get(separator + 3..src.start)?;
             let end = rest.find(": ").or_else(|| rest.find(' '))?;
             let (outer_src, outer_dst) = ends(head, separator + 3 + end)?;
             Pair { src: outer_src, src_port: src, dst: outer_dst, dst_port: dst, v6: false }
         }
-        // What hides a host may hide its port as well: `client > server-1: Flags`.
+        // An anonymised host may have no port: `client > server-1: Flags`.
         ([one, two], _) => {
             let [(src, src_port), (dst, dst_port)] =
                 [one.unwrap_or((src, Span::default())), two.unwrap_or((dst, Span::default()))];
@@ -29,7 +30,7 @@ pub(super) fn pair(head: &str) -> Option<Pair> {
     Some(pair)
 }
 
-/// The words on both sides of the last ` > ` before `end`, the right one up to `end`.
+/// The words on both sides of the last ` > ` before `end`; the right one ends there.
 fn ends(head: &str, end: usize) -> Option<(Span, Span)> {
     let head = head.get(..end)?;
     let separator = head.rfind(" > ")?;
@@ -56,7 +57,7 @@ pub(super) fn ip_line(head: &str, v6: bool) -> IpLine {
     let after = |word: &str| group.find(word).and_then(|at| group.get(at + word.len()..)).unwrap_or("");
     let flags = after("flags [");
     let flags = flags.get(..flags.find(']').unwrap_or(0)).unwrap_or("");
-    // The fields before it tell a length from that of the packet: it comes after the protocol.
+    // The length of the packet differs from other lengths by its position: it follows the protocol.
     let length = if v6 { after("payload length") } else { after("), length").trim_start() };
     let length = if length.is_empty() && !v6 { after(", length").trim_start() } else { length };
     IpLine {

@@ -1,8 +1,8 @@
-//! A segment's own words, from its flags on: `Flags [P.], seq 1:3, ack 1, win 502, length 2`.
+//! Parses a segment from its flags on: `Flags [P.], seq 1:3, ack 1, win 502, length 2`.
 
 use super::tcp_line::{Class, Span, TcpLine};
 
-/// Reads on in `text` from `at`.
+/// A parser of `text` at offset `at`.
 pub(super) struct Body<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -27,7 +27,7 @@ impl<'a> Body<'a> {
         Some(value)
     }
 
-    /// The text up to `end`, which is taken as well.
+    /// Consumes the text up to `end`, and `end` itself.
     fn until(&mut self, end: &str) -> Option<Span> {
         let len = self.rest().find(end)?;
         let span = Span { start: self.at, end: self.at + len };
@@ -74,7 +74,7 @@ impl<'a> Body<'a> {
             if WORDS.iter().any(|word| word.starts_with(rest)) {
                 return Field::Short;
             }
-            // `[ack 5 != 0 while ACK flag not set]` tells of a field that means nothing.
+            // `[ack 5 != 0 while ACK flag not set]` describes a meaningless field.
             let note = rest.starts_with('[') && self.until("]").is_some();
             return if note { Field::Read } else { Field::Wrong };
         };
@@ -128,7 +128,7 @@ impl<'a> Body<'a> {
         self.at += digits;
         let right = self.take(" (correct)");
         let wrong = !right && self.take(" (incorrect") && self.until(")").is_some();
-        // Before 4.0 a wrong one was `(incorrect (-> 0x3c4d)`, its second bracket left open.
+        // Before 4.0 a wrong one was `(incorrect (-> 0x3c4d)`, with an unclosed bracket.
         line.checksum = (right || wrong).then_some((value, right));
         digits > 0
     }
@@ -153,7 +153,7 @@ enum Field {
     Wrong,
 }
 
-/// The flags for tcpdump's letters; RFC 9293 section 3.1 order, `e` is accurate ECN.
+/// The flags for tcpdump's letters, in the order of RFC 9293 section 3.1; `e` is accurate ECN.
 pub(super) fn flags(letters: &str) -> Option<u16> {
     if letters == "none" {
         return Some(0);
@@ -176,13 +176,13 @@ pub(super) fn flags(letters: &str) -> Option<u16> {
     (!letters.is_empty()).then_some(flags)
 }
 
-/// The decimal number that `text` starts with, if it fits 32 bits, and its length.
+/// The decimal number at the start of `text`, if it fits into 32 bits, and its length.
 pub(super) fn decimal(text: &str) -> Option<(u32, usize)> {
     let len = text.bytes().take_while(u8::is_ascii_digit).count();
     Some((text.get(..len)?.parse().ok()?, len))
 }
 
-/// The hexadecimal number that `text` starts with, or 0.
+/// The hexadecimal number at the start of `text`, or 0.
 pub(super) fn hex(text: &str) -> u32 {
     let len = text.bytes().take_while(u8::is_ascii_hexdigit).count();
     text.get(..len).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0)

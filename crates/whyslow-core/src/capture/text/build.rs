@@ -1,17 +1,17 @@
-//! What a line says → the bytes of a packet, from the IP header.
+//! Writes the fields of a line as the bytes of a packet, from the IP header on.
 //!
-//! What tcpdump does not print without `-v` is written so that it claims nothing: TTL 0;
-//! identification 0 with "don't fragment", which RFC 6864 calls atomic. The checksum is the printed
-//! one; where none was printed it is right for what is known of the segment, and never one that an
-//! unfinished checksum has, which would tell of offload.
+//! Fields that tcpdump does not print without `-v` get neutral values: TTL 0; identification 0 with
+//! "don't fragment", which RFC 6864 calls atomic. The checksum is the printed one. If none was
+//! printed, it is correct for the known part of the segment, and differs from every unfinished
+//! checksum, which would look like offload.
 
 use super::tcp_line::IpLine;
 use std::net::IpAddr;
 
-/// LINKTYPE_RAW: packets that begin with the IP header.
+/// LINKTYPE_RAW: packets that begin with their IP header.
 pub(super) const RAW: u16 = 101;
 
-/// A TCP segment to be written.
+/// A TCP segment to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentToWrite<'a> {
     pub(super) src: IpAddr,
@@ -23,16 +23,16 @@ pub(super) struct SegmentToWrite<'a> {
     pub(super) flags: u16,
     pub(super) window: u16,
     pub(super) urgent: u16,
-    /// Whole 32-bit words, at most 40 bytes.
+    /// Complete 32-bit words, at most 40 bytes.
     pub(super) options: &'a [u8],
-    /// The payload bytes that are known, from the first.
+    /// The known payload bytes, from the first.
     pub(super) payload: &'a [u8],
     pub(super) payload_len: u32,
     pub(super) checksum: Option<(u16, bool)>,
     pub(super) ip: IpLine,
 }
 
-/// Writes the segment to `out`; gives its length on the wire. Both ends must be of one family.
+/// Writes the segment to `out`; returns its length on the wire. Both ends have the same IP version.
 pub(super) fn segment(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>) -> u32 {
     let header = header_len(segment);
     let tcp_len = segment.payload_len.saturating_add(header as u32);
@@ -67,8 +67,8 @@ pub(super) fn segment(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>) -> u32 {
     (start as u32).saturating_add(tcp_len)
 }
 
-/// The TCP header's length: that of the options, or more where the IP line says so (an option's
-/// contents were not printed).
+/// Length of the TCP header: at least that of the options, or the length that follows from the IP
+/// line if an option's contents were not printed.
 fn header_len(segment: &SegmentToWrite<'_>) -> usize {
     let known = 20 + segment.options.len();
     let outer = if segment.src.is_ipv4() { 20 } else { 0 };
@@ -79,11 +79,11 @@ fn header_len(segment: &SegmentToWrite<'_>) -> usize {
     }
 }
 
-/// The sums of the two parts of the pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1).
+/// Sums of the two parts of the pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1).
 struct Pseudo {
-    /// Of the addresses and the protocol.
+    /// Sum of the addresses and the protocol.
     addresses: u32,
-    /// Of the segment's length.
+    /// Sum of the segment's length.
     length: u32,
 }
 
@@ -93,7 +93,7 @@ fn ip_header(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>, tcp_len: u32) -> P
     Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
 }
 
-/// The same around any protocol's `length` bytes; gives the sum of the addresses.
+/// Writes the IP header around `length` bytes of any protocol; returns the sum of the addresses.
 fn ip_header_of(out: &mut Vec<u8>, ends: (IpAddr, IpAddr), ip: &IpLine, protocol: u8, length: u32) -> u32 {
     match ends {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
@@ -121,8 +121,8 @@ fn ip_header_of(out: &mut Vec<u8>, ends: (IpAddr, IpAddr), ip: &IpLine, protocol
     }
 }
 
-/// The first 12 bytes of an IPv4 header; a length beyond 16 bits is 0, as segmentation offload
-/// leaves it.
+/// The first 12 bytes of an IPv4 header; a length beyond 16 bits becomes 0, as with segmentation
+/// offload.
 fn v4_header(out: &mut Vec<u8>, ip: &IpLine, flags: u16, protocol: u8, length: u32) {
     out.extend([0x45, ip.tos]);
     out.extend(u16::try_from(length).unwrap_or(0).to_be_bytes());
@@ -138,12 +138,12 @@ fn finish_v4(out: &mut [u8]) {
     }
 }
 
-/// A packet of another protocol over IP, or with protocol 6 a TCP segment without its header; gives
-/// its length.
+/// Writes a packet of another protocol over IP, or with protocol 6 a TCP segment without its
+/// header; returns its length.
 pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
     let (length, shown) = match protocol {
         6 => (40, 20),
-        // With its header, as what is behind the IP header may be a tunnel.
+        // With its UDP header, because the data after the IP header may look like a tunnel.
         17 => (28, 28),
         _ => (20, 20),
     };
@@ -158,32 +158,32 @@ pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
     length
 }
 
-/// An ICMP error to be written.
+/// An ICMP error to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IcmpToWrite {
     pub(super) by: IpAddr,
     pub(super) to: IpAddr,
     /// Type and code.
     pub(super) kind: (u8, u8),
-    /// How long packets may be, or 0.
+    /// MTU, or 0.
     pub(super) mtu: u32,
-    /// To whom the quoted segment was sent.
+    /// Destination of the quoted segment.
     pub(super) about: IpAddr,
-    /// How long its packet was, or 0.
+    /// Length of its packet, or 0.
     pub(super) size: u32,
-    /// Its ports and its sequence number, where these are known.
+    /// Its ports and its sequence number, if known.
     pub(super) segment: Option<([u16; 2], u32)>,
 }
 
-/// Writes the error to `out`, with the segment's headers as far as they are known; gives its
-/// length. All addresses are of one family.
+/// Writes the error to `out`, with the known fields of the segment's headers; returns its length.
+/// All addresses have the same IP version.
 pub(super) fn error(out: &mut Vec<u8>, error: &IcmpToWrite) -> u32 {
     let mut quoted = Vec::with_capacity(48);
     let ip = IpLine::default();
     let headers = if error.to.is_ipv4() { 20 } else { 40 };
     ip_header_of(&mut quoted, (error.to, error.about), &ip, 6, error.size.saturating_sub(headers));
     if error.size == 0 {
-        // Offload leaves it 0 as well.
+        // Like offload, leaves 0 for an unknown length.
         quoted.get_mut(if headers == 20 { 2..4 } else { 4..6 }).unwrap_or_default().fill(0);
     }
     if let Some((ports, seq)) = error.segment {
@@ -194,14 +194,14 @@ pub(super) fn error(out: &mut Vec<u8>, error: &IcmpToWrite) -> u32 {
     let length = 8 + quoted.len() as u32;
     out.clear();
     ip_header_of(out, (error.by, error.to), &ip, protocol, length);
-    // A sum that nobody looks at.
+    // The checksum is not verified.
     out.extend([error.kind.0, error.kind.1, 0, 0]);
     out.extend(error.mtu.to_be_bytes());
     out.extend(quoted);
     out.len() as u32
 }
 
-/// An Ethernet header alone, for a packet that is not IP; gives its length.
+/// Writes only an Ethernet header, for a packet that is not IP; returns its length.
 pub(super) fn bare_ethernet(out: &mut Vec<u8>, ether_type: u16) -> u32 {
     out.clear();
     out.extend([0; 12]);
@@ -209,7 +209,7 @@ pub(super) fn bare_ethernet(out: &mut Vec<u8>, ether_type: u16) -> u32 {
     14
 }
 
-/// The sum of 16-bit words, not folded; 64 KiB cannot overflow it.
+/// Sum of 16-bit words, not folded; 64 KiB cannot overflow it.
 fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0))).sum()
 }

@@ -1,7 +1,7 @@
-//! The way of a packet to the sink: held back until the meaning of its time is known.
+//! Passes packets to the sink, after the meaning of their times is known.
 //!
-//! Here is also noted what packets tell beside TCP (pings, lookups), and what their times tell of
-//! packets that were left out.
+//! Also collects the facts that packets show besides TCP (pings, lookups), and the missing packets
+//! that timestamps show.
 
 use super::echoes::{SegmentTimestamps, TimestampEchoes};
 use super::lookups::{DnsLine, LookupTracker};
@@ -10,42 +10,42 @@ use super::time::{TextTime, Timeline, TimelinePlace};
 use crate::capture::{Clock, LinkType, Packet, Sink};
 use crate::units::Time;
 
-/// A packet with its time as printed; `D` holds its bytes.
+/// A packet with its printed time; `D` holds its bytes.
 pub(super) struct TextPacket<D> {
     pub(super) stamp: Option<TextTime>,
-    /// Digits of the time's fraction.
+    /// Number of fractional digits of the time.
     pub(super) digits: usize,
     pub(super) frame: u64,
     pub(super) link: LinkType,
     pub(super) data: D,
     pub(super) original_len: u32,
-    /// Packets were left out before it.
+    /// Packets are missing before it.
     pub(super) left_out: bool,
-    /// The timestamps of a segment.
+    /// TCP timestamps of a segment.
     pub(super) stamps: Option<SegmentTimestamps>,
     pub(super) said: Option<NonTcp>,
 }
 
-/// What a packet says that is not TCP.
+/// A packet with facts other than TCP's.
 pub(super) enum NonTcp {
     Dns(DnsLine),
     Echo(EchoLine),
 }
 
-/// Packets on their way to the sink.
+/// Queue of packets for the sink.
 pub(super) struct Delivery {
     pub(super) timeline: Timeline,
     held: Vec<TextPacket<Vec<u8>>>,
-    /// The sink knows that packets come from text.
+    /// Whether the sink knows that packets come from text.
     announced: bool,
     echoes: TimestampEchoes,
     pub(super) pings: PingTracker,
     pub(super) lookups: LookupTracker,
-    /// Packets given.
+    /// Number of delivered packets.
     pub(super) packets: u64,
-    /// Time of the packet given last.
+    /// Time of the last delivered packet.
     last: Time,
-    /// Earliest and latest time given.
+    /// Earliest and latest delivered time.
     pub(super) span: Option<(Time, Time)>,
 }
 
@@ -64,7 +64,7 @@ impl Delivery {
         }
     }
 
-    /// Gives a packet to the sink, or holds it back until its time is known.
+    /// Passes a packet to the sink, or queues it until its time is known.
     pub(super) fn deliver<S: Sink>(&mut self, packet: TextPacket<&[u8]>, sink: &mut S) {
         let sender = packet.stamps.map(|stamps| (stamps.from, stamps.value));
         match self.timeline.place(packet.stamp, packet.digits, sender) {
@@ -76,13 +76,13 @@ impl Delivery {
         }
     }
 
-    /// Gives all packets that are still held back: no more will come.
+    /// Ends the text: delivers all queued packets.
     pub(super) fn finish<S: Sink>(&mut self, sink: &mut S) {
         self.timeline.decide();
         self.release(sink);
     }
 
-    /// Gives the packets that were held back, once it is known what their times mean.
+    /// Delivers the queued packets, once the meaning of their times is known.
     fn release<S: Sink>(&mut self, sink: &mut S) {
         if self.timeline.is_undecided() {
             return;
@@ -99,7 +99,7 @@ impl Delivery {
         if !std::mem::replace(&mut self.announced, true) {
             sink.text(clock);
         }
-        // Times that tell nothing are told nobody.
+        // Do not report unusable times.
         let time = if clock == Clock::None { Time::ZERO } else { time };
         let before = std::mem::replace(&mut self.last, time);
         if packet.left_out && self.packets > 0 {
@@ -123,7 +123,7 @@ impl Delivery {
 }
 
 impl<D> TextPacket<D> {
-    /// The same packet with its bytes held otherwise.
+    /// The same packet with its bytes in another form.
     fn map<T>(self, hold: impl FnOnce(D) -> T) -> TextPacket<T> {
         let Self { stamp, digits, frame, link, data, original_len, left_out, stamps, said } = self;
         TextPacket { stamp, digits, frame, link, data: hold(data), original_len, left_out, stamps, said }

@@ -1,11 +1,11 @@
-//! The hexadecimal lines of `-x`, `-xx`, `-X` and `-XX` → the packet's own bytes.
+//! Parses the hexadecimal lines of `-x`, `-xx`, `-X` and `-XX` to the packet's bytes.
 
 use std::net::IpAddr;
 
-/// How many bytes of one packet are kept.
+/// Most bytes kept of one packet.
 const MAX: usize = 256 * 1024;
 
-/// The bytes dumped below one packet's line.
+/// The bytes dumped after a packet's line.
 #[derive(Debug, Default)]
 pub(super) struct HexDump {
     bytes: Vec<u8>,
@@ -18,8 +18,7 @@ impl HexDump {
         self.broken = false;
     }
 
-    /// Takes `0x0010: 7f00 0001 …` with or without its characters; false if the line is something
-    /// else.
+    /// Takes `0x0010: 7f00 0001 …` with or without its characters; returns `false` for other lines.
     pub(super) fn take(&mut self, line: &str) -> bool {
         let Some((offset, rest)) = line.trim_start().strip_prefix("0x").and_then(|line| line.split_once(':')) else {
             return false;
@@ -28,7 +27,7 @@ impl HexDump {
             return false;
         };
         if offset as usize != self.bytes.len() {
-            // A dump within the dump (of an unknown field, say), or a line that is missing.
+            // A dump inside the dump (of an unknown field, for example), or a missing line.
             self.broken = true;
         }
         if self.broken || self.bytes.len() >= MAX {
@@ -43,7 +42,7 @@ impl HexDump {
                 _ => self.bytes.extend((value as u16).to_be_bytes()),
             }
             rest = rest.get(group.len()..).unwrap_or("");
-            // Two spaces part the bytes from their characters.
+            // Two spaces separate the bytes from their characters.
             match rest.strip_prefix(' ') {
                 Some(after) if !after.starts_with(' ') => rest = after,
                 _ => break,
@@ -52,8 +51,8 @@ impl HexDump {
         true
     }
 
-    /// The packet from its IP header on, behind whatever link layer, if a TCP segment is found
-    /// whose `window` and ports are those of the line (a port that was printed as a name fits any).
+    /// The packet from its IP header on, after any link layer, if it has a TCP segment with the
+    /// `window` and ports of the line (a port that was printed as a name matches any).
     pub(super) fn segment(
         &self,
         src_port: Option<u16>,
@@ -68,8 +67,8 @@ impl HexDump {
         })
     }
 
-    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between
-    /// these ends; and its length on the wire.
+    /// The ICMP message from its IP header on, after any link layer, if it is between these ends;
+    /// and its length on the wire.
     pub(super) fn icmp(&self, src: IpAddr, dst: IpAddr) -> Option<(&[u8], u32)> {
         (0..64.min(self.bytes.len())).find_map(|at| {
             let bytes = self.bytes.get(at..)?;
@@ -96,9 +95,9 @@ fn digits(text: &str) -> Option<u32> {
 /// A TCP segment found in a dump.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DumpedSegment<'a> {
-    /// From the IP header to the end of the datagram, as far as dumped.
+    /// The dumped bytes from the IP header to the end of the datagram.
     pub(super) bytes: &'a [u8],
-    /// The datagram's length on the wire, if its header tells.
+    /// The datagram's length on the wire, if its header has it.
     pub(super) original_len: Option<u32>,
     pub(super) src: std::net::IpAddr,
     pub(super) dst: std::net::IpAddr,
@@ -108,7 +107,7 @@ pub(super) struct DumpedSegment<'a> {
     pub(super) ack: u32,
     pub(super) flags: u16,
     window: u16,
-    /// Bytes of the IP and TCP headers.
+    /// Length of the IP and TCP headers.
     pub(super) headers: u32,
 }
 

@@ -1,38 +1,39 @@
-//! tcpdump's lines of ICMP errors.
+//! Parses tcpdump's lines of ICMP errors.
 //!
-//! Without `-v` a line has the hosts, and seldom a port:
-//! `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length
-//! 36`. With it the quoted packet follows, at least for IPv4.
+//! Without `-v` a line has the hosts, and rarely a port:
+//! `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length 36`.
+//! With it the quoted packet follows, at least for IPv4.
 
 use super::lookups::DnsLine;
 use super::names::Names;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// What a line says.
+/// The fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IcmpLine<'a> {
-    /// Who says so.
+    /// The sender of the error.
     pub(super) by: &'a str,
-    /// To whom: the sender of the packet.
+    /// Its receiver, which sent the packet.
     pub(super) to: &'a str,
-    /// To whom that was sent; none where the line does not say it.
+    /// The packet's destination; `None` if the line does not have it.
     pub(super) about: Option<&'a str>,
-    /// The port there.
+    /// The destination port.
     pub(super) port: Option<&'a str>,
-    /// The packet was TCP's, for sure.
+    /// The packet is certainly TCP.
     pub(super) is_tcp: bool,
     /// Type and code.
     pub(super) kind: (u8, u8),
-    /// How long packets may be; 0 where that is not told.
+    /// MTU; 0 if unknown.
     pub(super) mtu: u32,
     pub(super) v6: bool,
 }
 
 impl<'a> IcmpLine<'a> {
-    /// The text of a packet that is not TCP; none if it is no error, or one about another protocol.
+    /// Parses the text of a packet other than TCP; `None` if it is not an error, or about another
+    /// protocol.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        // Before version 3.9 it was a word with a colon.
+        // Before version 3.9 this was a word with a colon.
         let marks = [(" ICMP6, ", true), (" icmp6: ", true), (": ICMP ", false), (": icmp: ", false)];
         let (at, mark, v6) = marks.into_iter().find_map(|(mark, v6)| Some((text.find(mark)?, mark, v6)))?;
         let (head, body) = (text.get(..at)?, text.get(at + mark.len()..)?);
@@ -121,26 +122,26 @@ impl<'a> IcmpLine<'a> {
     }
 }
 
-/// The number behind a word.
+/// The number after a word.
 fn after(text: &str, word: &str) -> Option<u32> {
     let rest = text.split_once(word)?.1;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     rest.get(..digits)?.parse().ok()
 }
 
-/// The packet that `-v` quotes on the lines below.
+/// The packet that `-v` quotes on the next lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct QuotedPacket<'a> {
-    /// Host and port, from whom and to whom.
+    /// Host and port of sender and receiver.
     pub(super) ends: Option<[[&'a str; 2]; 2]>,
-    /// How long the packet was; 0 where that is not told.
+    /// Length of the packet; 0 if unknown.
     pub(super) size: u32,
-    /// It is not TCP's.
+    /// It is not TCP.
     pub(super) is_other: bool,
 }
 
 impl<'a> QuotedPacket<'a> {
-    /// Those lines, one after the other.
+    /// Parses these lines, joined.
     pub(super) fn read(lines: &'a str) -> Self {
         let mut quoted = Self::default();
         for line in lines.lines() {
@@ -158,19 +159,19 @@ impl<'a> QuotedPacket<'a> {
     }
 }
 
-/// Hosts between which the text has packets of other protocols: an error that quotes nothing may be
+/// Pairs of hosts with packets of other protocols in the text: an error without a quote may be
 /// about one of those.
 #[derive(Debug, Default)]
 pub(super) struct OtherProtocols {
     pairs: BTreeSet<(IpAddr, IpAddr)>,
 }
 
-/// So many pairs are remembered.
+/// Most stored pairs.
 const MAX_OTHERS: usize = 1_024;
 
 impl OtherProtocols {
-    /// A packet of another protocol that routers may have to tell of: a ping, or what has ports.
-    /// Lookups are not too long for anything.
+    /// Records a packet of another protocol that may trigger errors: a ping, or a packet with
+    /// ports. Lookups are too small to exceed an MTU.
     pub(super) fn see(&mut self, text: &str, names: &Names) {
         if DnsLine::read(text).is_some() {
             return;
@@ -188,14 +189,14 @@ impl OtherProtocols {
         }
     }
 
-    /// Whether the first may have sent the second, or anybody, such a packet.
+    /// Whether `from` may have sent such a packet to `to`, or to any host.
     pub(super) fn may_be(&self, from: IpAddr, to: Option<IpAddr>) -> bool {
         let is = |pair: &(IpAddr, IpAddr)| pair.0 == from && to.is_none_or(|to| pair.1 == to);
         self.pairs.len() >= MAX_OTHERS || self.pairs.iter().any(is)
     }
 }
 
-/// Whether a line below an error may be a part of what it quotes.
+/// Whether a line after an error may be a part of the quoted packet.
 pub(super) fn is_quoted(text: &str, line: &str) -> bool {
     let is_error = || text.contains(": ICMP ") && !text.contains(": ICMP echo ");
     (line.contains(" > ") || line.contains("proto ")) && is_error()

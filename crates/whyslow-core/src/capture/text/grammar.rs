@@ -1,28 +1,27 @@
-//! One packet's text → what it says.
+//! Parses the text of one packet.
 //!
-//! Knows the words of tcpdump's TCP line, of today
-//! (`Flags [P.], seq 1:3, ack 1, win 502, length 2`) and of before version 4.0
-//! (`P 1:3(2) ack 1 win 502`), and of the IP line that `-v` adds. What stands before the two
-//! addresses (interface, link layer, tunnels) is skipped, so that of several packets inside each
-//! other the innermost counts. It is strict from the flags on, so that prose is not taken for a
-//! packet and a line cut in two is seen to be cut.
+//! Supports tcpdump's TCP line of today (`Flags [P.], seq 1:3, ack 1, win 502, length 2`) and of
+//! before version 4.0 (`P 1:3(2) ack 1 win 502`), and the IP line that `-v` adds. The text before
+//! the two addresses (interface, link layer, tunnels) is skipped, so that the innermost of nested
+//! packets counts. It is strict from the flags on, so that prose is not mistaken for a packet, and
+//! a line that was split in two is recognised as incomplete.
 
 use super::addresses::{ip_line, pair};
 use super::body::{Body, decimal};
 use super::old_body::old_body;
 use super::tcp_line::{Class, TcpLine};
 
-/// How much text one packet may have, over all its lines.
+/// Largest text of one packet, over all its lines.
 pub(super) const MAX_TEXT: usize = 8 * 1024;
-/// How many ` > ` of a line are looked at: the first few stand between addresses.
+/// Most ` > ` of a line that are examined: the first few separate addresses.
 const MAX_PAIRS: usize = 16;
 
-/// The part of `text` that is read.
+/// The part of `text` that is parsed.
 pub(super) fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text)
 }
 
-/// Reads the text of one packet, from behind its time.
+/// Parses the text of one packet after its time.
 pub(super) fn classify(text: &str) -> Class {
     let text = head(text);
     if let Some(anchor) = text.find(": Flags [") {
@@ -74,8 +73,8 @@ fn is_quoted(head: &str) -> bool {
     head.contains("ICMP") || head.contains("icmp") || head.contains("sFlow")
 }
 
-/// Whether the text stops before it says what the packet is: the IP line of `-v`, or an address at
-/// the line's end.
+/// Whether the text ends before the kind of packet is known: after the IP line of `-v`, or after an
+/// address.
 fn is_head_only(text: &str) -> bool {
     let text = text.trim_end();
     let last = |word| text.rfind(word).and_then(|at| text.get(at..));
@@ -87,7 +86,7 @@ fn is_head_only(text: &str) -> bool {
         return true;
     }
     if let Some(frame) = after_ethernet(text) {
-        // The words of the frame follow its length.
+        // The description of the frame follows its length.
         return frame.split_once(": ").is_none_or(|(_, packet)| !packet.contains(' ') && packet.contains('.'));
     }
     if let Some((before, after)) = text.rfind(" > ").map(|at| text.split_at(at)) {
@@ -99,12 +98,12 @@ fn is_head_only(text: &str) -> bool {
     rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| !rest.contains(' ')) || rest.ends_with(" >")
 }
 
-/// Whether the text stops before the addresses of the packet in an Ethernet frame (`-e`).
+/// Whether the text ends before the addresses of the packet in an Ethernet frame (`-e`).
 pub(super) fn is_ethernet_head(text: &str) -> bool {
     after_ethernet(text).is_some()
 }
 
-/// The words behind the two Ethernet addresses that `-e` prints, if no other addresses follow.
+/// The text after the two Ethernet addresses that `-e` prints, if no other addresses follow.
 fn after_ethernet(text: &str) -> Option<&str> {
     let (before, after) = text.rfind(" > ").map(|at| text.split_at(at))?;
     let after = after.get(3..)?;
@@ -119,7 +118,7 @@ pub(super) fn other(text: &str) -> Class {
         let group = text.get(at..).unwrap_or("");
         let number = group.find('(').and_then(|open| decimal(group.get(open + 1..).unwrap_or("")));
         if let Some((number @ 0..=255, _)) = number {
-            // TCP that was not read here is in a fragment, a tunnel or an ICMP error: not a
+            // TCP that was not parsed here is in a fragment, a tunnel or an ICMP error: not a
             // segment.
             return Class::Ip(if number == 6 { 253 } else { number as u8 });
         }
@@ -134,7 +133,7 @@ pub(super) fn other(text: &str) -> Class {
         return Class::NotIp(0xffff);
     }
     let word = WORDS.iter().find(|(word, _)| text.contains(word));
-    // Lines of DNS, NTP and the like do not say that they are UDP: they show ports, and no TCP
+    // Lines of DNS, NTP and similar protocols do not mention UDP: they have ports, but no TCP
     // flags.
     Class::Ip(match word {
         Some((_, number)) => *number,
@@ -143,7 +142,7 @@ pub(super) fn other(text: &str) -> Class {
     })
 }
 
-/// Whether the first ` > ` stands between numeric addresses with ports.
+/// Whether the first ` > ` separates numeric addresses with ports.
 fn shows_ports(text: &str) -> bool {
     let src = text.find(" > ").and_then(|at| text.get(..at)).and_then(|before| before.rsplit(' ').next());
     let host = src.and_then(|src| src.rsplit_once('.')).map(|(host, _)| host);

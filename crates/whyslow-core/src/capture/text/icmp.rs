@@ -1,8 +1,8 @@
-//! ICMP errors in a text: which connection each is about.
+//! ICMP errors in a text: finds the connection that each one is about.
 //!
-//! A line that names no connection is about the only one between its hosts that has something in
-//! flight, as long as no other protocol was seen between them. What may be about something else is
-//! given to no connection.
+//! A line without a connection is about the only one between its hosts that has data in flight, if
+//! the text has no other protocol between them. An ambiguous error is not assigned to any
+//! connection.
 
 use super::errors::{IcmpLine, QuotedPacket};
 use super::relative::End;
@@ -10,8 +10,8 @@ use super::{TextReader, build, names};
 use crate::capture::Sink;
 
 impl TextReader {
-    /// Writes the pending packet to `out`, if it is an ICMP error about TCP, or may be; gives its
-    /// length on the wire. Of all other packets it notes between whom they are.
+    /// Writes the pending packet to `out`, if it is or may be an ICMP error about TCP; returns its
+    /// length on the wire. For all other packets it records the hosts.
     pub(super) fn error<S: Sink>(&mut self, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
         let pending = &self.pending;
         let line = IcmpLine::read(&pending.text);
@@ -46,7 +46,7 @@ impl TextReader {
         if !line.is_tcp && known.is_none() && self.others.may_be(to, about) {
             found = None;
         }
-        // What may be another protocol's is not counted as TCP's.
+        // An error that may be about another protocol does not count as TCP's.
         if found.is_none() && !any && !line.is_tcp && known.is_none() {
             return None;
         }
@@ -58,7 +58,7 @@ impl TextReader {
     }
 }
 
-/// Whether two ports are the same, as they are printed.
+/// Whether two printed ports are the same.
 fn is_port(printed: &str, port: u16) -> bool {
     names::number(printed).or_else(|| super::services::port(printed)).is_none_or(|printed| printed == port)
 }

@@ -1,9 +1,9 @@
-//! One line of text as it was pasted → the line as tcpdump wrote it.
+//! Restores a pasted line to the line that tcpdump wrote.
 //!
-//! Knows what web pages, terminals and mail do to text: non-breaking spaces, HTML entities, ANSI
-//! colours, CRLF, stray bytes. Ignores what the line says.
+//! Handles the changes that web pages, terminals and mails make to text: non-breaking spaces, HTML
+//! entities, ANSI colours, CRLF, invalid bytes. Ignores the contents of the line.
 
-/// `bytes` (without the line feed) as clean text, in `scratch` unless there was nothing to clean.
+/// `bytes` (without the line feed) as clean text; uses `scratch` if a change is needed.
 pub(super) fn clean<'a>(bytes: &'a [u8], scratch: &'a mut String) -> &'a str {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let plain = bytes.iter().all(|&b| matches!(b, b'\t' | b' '..=b'~') && b != b'&');
@@ -13,7 +13,7 @@ pub(super) fn clean<'a>(bytes: &'a [u8], scratch: &'a mut String) -> &'a str {
     scratch.clear();
     for chunk in bytes.utf8_chunks() {
         clean_valid(chunk.valid(), scratch);
-        // Latin-1 pages write the non-breaking space as a lone 0xA0.
+        // Latin-1 pages write the non-breaking space as a single 0xA0.
         scratch.extend(chunk.invalid().iter().map(|&b| if b == 0xa0 { ' ' } else { char::REPLACEMENT_CHARACTER }));
     }
     scratch
@@ -39,8 +39,8 @@ fn clean_valid(mut text: &str, out: &mut String) {
     }
 }
 
-/// What `&` stands for given the text after it, and the text after the entity. A page that escaped
-/// twice is undone.
+/// The character for the entity at the start of `text` (after `&`), and the text after it. Also
+/// decodes entities that were escaped twice.
 fn entity(text: &str) -> (char, &str) {
     const ENTITIES: [(&str, char); 12] = [
         ("gt;", '>'),
@@ -68,8 +68,8 @@ fn entity(text: &str) -> (char, &str) {
     ('&', rest)
 }
 
-/// The text after a terminal escape sequence whose ESC was already taken (ECMA-48: CSI, OSC or two
-/// characters).
+/// The text after a terminal escape sequence whose ESC was already consumed (ECMA-48: CSI, OSC or
+/// two characters).
 fn after_escape(text: &str) -> &str {
     let end = match text.as_bytes().first() {
         Some(b'[') => text.bytes().skip(1).position(|b| (0x40..=0x7e).contains(&b)).map(|at| at + 2),
@@ -80,8 +80,8 @@ fn after_escape(text: &str) -> &str {
     end.and_then(|at| text.get(at..)).unwrap_or(text)
 }
 
-/// Whether the line stands for packets that were left out: nothing but dots or ellipses, perhaps in
-/// brackets or behind a comment sign, or a word for it.
+/// Whether the line marks omitted packets: only dots or ellipses, possibly in brackets or after a
+/// comment sign, or a word for it.
 pub(super) fn is_ellipsis(line: &str) -> bool {
     let decoration = |c: char| c.is_whitespace() || "[](){}<>#/|-*_`\"'".contains(c);
     let core = line.trim_matches(decoration);
@@ -99,7 +99,7 @@ pub(super) fn is_ellipsis(line: &str) -> bool {
     WORDS.contains(&word.as_str())
 }
 
-/// Whether the line can hardly be anything else than a TCP segment's, wherever it stands.
+/// Whether the line is almost certainly a TCP segment, wherever it is.
 pub(super) fn is_packet(line: &str) -> bool {
     line.contains(" > ") && line.contains(": Flags [") && (line.contains(", win ") || line.contains(", length "))
 }

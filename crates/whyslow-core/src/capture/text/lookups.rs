@@ -1,9 +1,9 @@
-//! Queries for names, and when they were answered.
+//! DNS queries and their response times.
 //!
-//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer
-//! `12345 1/0/0 A 192.0.2.1 (45)`, or `12345 NXDomain 0/1/0 (104)`. A name is resolved from the
-//! first query to the first answer: a resolver that asks again keeps its number, or asks for the
-//! same name and type from another port. Answers whose query is not in the text tell nothing.
+//! Supports tcpdump's form of DNS over UDP: `12345+ A? example.com. (29)`, and the response `12345
+//! 1/0/0 A 192.0.2.1 (45)`, or `12345 NXDomain 0/1/0 (104)`. A lookup lasts from the first query to
+//! the first response: a resolver that asks again keeps its query ID, or asks for the same name and
+//! type from another port. Responses without their query in the text are ignored.
 
 use crate::capture::Lookup;
 use crate::steps;
@@ -13,22 +13,22 @@ use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
-/// How many lookups are told, and how many that wait for their answer are remembered.
+/// Most reported lookups, and most open ones that are stored.
 const MAX: usize = 256;
-/// A name has 255 bytes at most (RFC 1035 section 2.3.4); escapes make more of them.
+/// A name has at most 255 bytes (RFC 1035 section 2.3.4); escapes make it longer.
 const MAX_NAME: usize = 1024;
 
-/// What a line says of a name.
+/// A line about a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DnsLine {
-    /// Somebody asks.
+    /// A query.
     Query { client: Box<str>, server: Box<str>, id: u16, kind: Box<str>, name: Box<str> },
-    /// Somebody answers.
+    /// A response.
     Answer { client: Box<str>, server: Box<str>, id: u16, answers: u64, refusal: Option<Box<str>> },
 }
 
 impl DnsLine {
-    /// What the text of a packet that is not TCP says; none if it is no DNS.
+    /// Parses the text of a packet other than TCP; `None` if it is not DNS.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (before, after) = text.split_once(" > ")?;
         let source = before.rsplit([' ', '\t']).next()?;
@@ -61,7 +61,7 @@ impl DnsLine {
             (parts.clone().count() == 2 && parts.all(|part| part.parse::<u64>().is_ok())).then_some(answers)
         };
         let mut words = words.split_ascii_whitespace();
-        // `q: A? example.com.` may stand before the counts, under -v.
+        // With -v, `q: A? example.com.` may precede the counts.
         let mut refusal = None;
         for word in words.by_ref().take(8) {
             if let Some(answers) = counts(word) {
@@ -87,16 +87,16 @@ fn host(end: &str) -> &str {
 /// The lookups of a text.
 #[derive(Debug, Default)]
 pub(super) struct LookupTracker {
-    /// Those without an answer, numbered in the order of their first queries.
+    /// Lookups without a response, numbered in the order of their first queries.
     open: BTreeMap<u64, Open>,
     /// The open lookup of a client, a name and a type, by their hash.
     by_name: HashMap<u64, u64>,
-    /// The open lookups of a query, by the hash of its ends and its number.
+    /// The open lookups of a query, by the hash of its ends and its ID.
     by_query: HashMap<u64, BTreeSet<u64>>,
     hasher: RandomState,
     numbers: u64,
     done: Vec<Lookup>,
-    /// Those that were met when there was no more room.
+    /// Lookups that exceeded the limit.
     pub(super) beyond: u64,
 }
 
@@ -104,15 +104,15 @@ pub(super) struct LookupTracker {
 struct Open {
     lookup: Lookup,
     name_hash: u64,
-    /// Hashes of the queries for it.
+    /// Hashes of its queries.
     asked: Vec<u64>,
 }
 
-/// Most queries for one lookup that are remembered.
+/// Most stored queries of one lookup.
 const MAX_ASKED: usize = 16;
 
 impl LookupTracker {
-    /// Takes what was said at `time`.
+    /// Processes a query or response at `time`.
     pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
         match talk {
             DnsLine::Query { client, server, id, kind, name } => {
@@ -192,8 +192,7 @@ impl LookupTracker {
         }
     }
 
-    /// All of them, in the order in which they began. Without a clock how long they took is not
-    /// known.
+    /// All lookups, ordered by their begin. Without a clock their durations are unknown.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
         for Open { lookup, .. } in std::mem::take(&mut self.open).into_values() {
             self.keep(lookup);

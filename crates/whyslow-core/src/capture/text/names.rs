@@ -1,28 +1,27 @@
-//! Hosts and ports as printed → addresses and port numbers.
+//! Converts printed hosts and ports to addresses and port numbers.
 //!
-//! A number is taken as it is. A host's name gets a stand-in address from ranges that no real host
+//! Numbers are used unchanged. A host name gets a placeholder address from ranges that no real host
 //! has (198.18.0.0/15 of RFC 2544, 100::/64 of RFC 6666), in order of appearance, so that the same
-//! text always gives the same addresses; a service's name gets its port, or a stand-in port below
-//! 1024 made from the name's letters. Where hosts are hidden behind other words, these may have no
-//! port, and dots: `client`, `10.0.x.y`, `server-1.example`.
+//! text always gives the same addresses. A service name gets its port, or a placeholder port below
+//! 1024 derived from its letters. Anonymised hosts may have no port, and may contain dots:
+//! `client`, `10.0.x.y`, `server-1.example`.
 
 use super::services;
 use crate::capture::Sink;
 use foldhash::{HashMap, HashMapExt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How many names are remembered; the addresses of later ones are made from their letters, and may
-/// coincide.
+/// Most stored names; the addresses of later ones are derived from their letters, and may collide.
 const MAX_NAMES: usize = 16_384;
 
-/// The names met so far.
+/// The names so far.
 pub(super) struct Names {
     v4: HashMap<Box<str>, IpAddr>,
     v6: HashMap<Box<str>, IpAddr>,
-    /// Ports that were printed with a name that is not known, and the first such name.
+    /// Number of ports printed with an unknown name, and the first such name.
     pub(super) unknown_services: u64,
     pub(super) first_unknown_service: Option<Box<str>>,
-    /// Packets from or to names met after the table was full.
+    /// Packets from or to names beyond the limit.
     pub(super) beyond_table: u64,
 }
 
@@ -37,8 +36,8 @@ impl Names {
         }
     }
 
-    /// The address that `host` is or stands for; a new name is told to the sink. `v6` counts for
-    /// names only.
+    /// The address or placeholder of `host`; reports a new name to the sink. `v6` matters only for
+    /// names.
     pub(super) fn host<S: Sink>(&mut self, host: &str, v6: bool, sink: &mut S) -> Option<IpAddr> {
         if let Some(address) = literal(host) {
             return Some(address);
@@ -60,12 +59,12 @@ impl Names {
         Some(address)
     }
 
-    /// The address that `host` is, or stands for already.
+    /// The address of `host`, or its existing placeholder.
     pub(super) fn known(&self, host: &str, v6: bool) -> Option<IpAddr> {
         literal(host).or_else(|| if v6 { &self.v6 } else { &self.v4 }.get(host).copied())
     }
 
-    /// The packet's bytes show that `host` has `address`.
+    /// Records that a packet's bytes show `address` for `host`.
     pub(super) fn learn<S: Sink>(&mut self, host: &str, address: IpAddr, sink: &mut S) {
         let table = if address.is_ipv6() { &mut self.v6 } else { &mut self.v4 };
         let known = table.get(host) == Some(&address);
@@ -76,19 +75,19 @@ impl Names {
         sink.host_name(address, host, false);
     }
 
-    /// The address and port of an end that is printed as `host` and, behind a dot, `port`; port 0
-    /// where there is none.
+    /// Address and port of an end that is printed as `host` and, after a dot, `port`; port 0 if
+    /// there is none.
     pub(super) fn end<S: Sink>(&mut self, [host, port]: [&str; 2], v6: bool, sink: &mut S) -> Option<(IpAddr, u16)> {
         let known = port.is_empty() || number(port).is_some() || services::port(port).is_some();
         if !known && literal(host).is_none() && !self.v4.contains_key(host) && !self.v6.contains_key(host) {
-            // No service has that name, as far as is known: it may be the end of the host's.
+            // Not a known service: it may be the last part of the host name.
             return Some((self.host(&format!("{host}.{port}"), v6, sink)?, 0));
         }
         let address = self.host(host, v6, sink)?;
         Some((address, if port.is_empty() { 0 } else { self.port(port)? }))
     }
 
-    /// The port that `port` is or stands for.
+    /// The number or placeholder of `port`.
     fn port(&mut self, port: &str) -> Option<u16> {
         if let Some(number) = number(port).or_else(|| services::port(port)) {
             return Some(number);
@@ -110,7 +109,7 @@ pub(super) fn number(port: &str) -> Option<u16> {
     if port.bytes().all(|b| b.is_ascii_digit()) { port.parse().ok() } else { None }
 }
 
-/// An address that is printed as a number, perhaps with a zone.
+/// An address that is printed as a number, possibly with a zone.
 fn literal(host: &str) -> Option<IpAddr> {
     let host = host.split('%').next().unwrap_or(host);
     host.parse().ok()
@@ -126,7 +125,7 @@ fn stand_in(number: u32, v6: bool) -> IpAddr {
     }
 }
 
-/// The FNV-1a hash: the same for the same letters, everywhere.
+/// The FNV-1a hash, which is the same on every machine.
 fn fnv1a(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, b| (hash ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }

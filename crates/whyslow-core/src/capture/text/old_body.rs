@@ -1,5 +1,4 @@
-//! A segment's own words as tcpdump printed them before version 4.0:
-//! `P 1:3(2) ack 1 win 502 <nop>`.
+//! Parses a segment as tcpdump printed it before version 4.0: `P 1:3(2) ack 1 win 502 <nop>`.
 
 use super::addresses::{ip_line, pair};
 use super::body::{Body, decimal, flags};
@@ -27,7 +26,7 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
         while body.take(" ") || body.take(",") {}
         let start = body.at;
         if line.window.is_none() && is_cut(body.rest()) {
-            // A mail breaks a line anywhere between its words.
+            // A mail may break a line between any two words.
             return (known || pair.has_ports(text)).then(|| line.partial());
         }
         if body.take("cksum 0x") {
@@ -65,7 +64,7 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
             break;
         }
     }
-    // A window's number is the last that every segment has.
+    // The window is the last field that every segment has.
     line.window?;
     line.length = line.length.or(Some(0));
     line.tail = Span { start: body.at, end: text.len() };
@@ -73,13 +72,13 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
     Some(Class::Tcp(line))
 }
 
-/// Whether a line that has no window yet stops before the next word, or in it.
+/// Whether a line without a window stops before the next word, or in it.
 fn is_cut(rest: &str) -> bool {
     let rest = rest.trim_end();
     ["ack", "win", "urg"].iter().any(|word| word.starts_with(rest))
 }
 
-/// What `-v` prints behind a segment: `(DF) (ttl 64, id 7)`.
+/// Parses the part that `-v` prints after a segment: `(DF) (ttl 64, id 7)`.
 fn read_tail(ip: &mut IpLine, tail: &str) {
     ip.dont_fragment |= tail.contains("(DF)") || tail.contains("(DF,");
     if let Some(at) = tail.find("ttl ").filter(|_| ip.ttl == 0) {

@@ -1,30 +1,30 @@
-//! Echo requests and what came back: ping's own words, and tcpdump's lines of ICMP.
+//! Echo requests and their replies: ping's own output, and tcpdump's lines of ICMP.
 //!
-//! Knows what ping prints on Linux, BSD, macOS and Windows, and in BusyBox: the line that begins
-//! it, one for each answer, the counts at its end. The counts are ping's own and go before what the
-//! lines show. Without them a number that is missing among the answers' is a request that was lost,
-//! unless the text has a mark for lines that were left out. ping's times are a whole round trip;
-//! those between tcpdump's lines are the round trip from where it captured.
+//! Supports ping's output on Linux, BSD, macOS and Windows, and in BusyBox: its first line, one
+//! line per reply, and the counts at its end. The counts take precedence over the lines. Without
+//! them a missing number among the replies is a lost request, unless the text marks omitted lines.
+//! ping's times are complete round trips; those between tcpdump's lines are the round trip from the
+//! capture point.
 
 use crate::capture::Ping;
 use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
 
-/// How many are told.
+/// Most reported pings.
 const MAX: usize = 64;
-/// Requests that wait for their answers, remembered of one series.
+/// Most stored pending requests of one series.
 const MAX_WAITING: usize = 1024;
-/// A host's name has 255 bytes at most (RFC 1035 section 2.3.4).
+/// A host name has at most 255 bytes (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 255;
-/// A request that was sent so shortly before the text ends may be answered behind it: ping sends
-/// one a second.
+/// A request this shortly before the end of the text may be answered after it: ping sends one per
+/// second.
 const LAST: Nanos = Nanos(1_000_000_000);
 
-/// A line of tcpdump's about an echo.
+/// A line of tcpdump about an echo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EchoLine {
     reply: bool,
-    /// Who asks.
+    /// The sender of the request.
     from: Box<str>,
     to: Box<str>,
     id: u32,
@@ -32,7 +32,7 @@ pub(super) struct EchoLine {
 }
 
 impl EchoLine {
-    /// What the text of a packet that is not TCP says; none if it is no echo.
+    /// Parses the text of a packet other than TCP; `None` if it is not an echo.
     pub(super) fn read(text: &str) -> Option<Self> {
         let at = text.find(": ICMP echo re").or_else(|| text.find(": ICMP6, echo re"))?;
         let (head, said) = text.split_at(at);
@@ -66,13 +66,13 @@ struct PingSeries {
     from: Option<Box<str>>,
     to: Box<str>,
     id: Option<u32>,
-    /// tcpdump's lines: requests not answered yet.
+    /// From tcpdump's lines: pending requests.
     waiting: VecDeque<(u32, Time)>,
-    /// Least and most of the numbers seen.
+    /// Smallest and largest sequence number.
     seqs: Option<(u32, u32)>,
-    /// Its first line was there.
+    /// Whether its first line was read.
     begun: bool,
-    /// Requests that the lines say were sent and not answered, where lines have no numbers.
+    /// Unanswered requests reported by lines that have no sequence numbers.
     unanswered: u64,
     requests: u64,
     answered: u64,
@@ -80,7 +80,7 @@ struct PingSeries {
     elided: bool,
     /// ping's own counts: sent and answered.
     counts: Option<(u64, u64)>,
-    /// ping's own least, mean and most.
+    /// ping's own minimum, mean and maximum.
     summed: Option<[Nanos; 3]>,
 }
 
@@ -102,12 +102,12 @@ impl Times {
 }
 
 impl PingTracker {
-    /// Whether ping's own words were read.
+    /// Whether there was no output of ping itself.
     pub(super) fn is_empty(&self) -> bool {
         self.series.is_empty()
     }
 
-    /// Takes a line, if ping prints such.
+    /// Takes a line, if it is ping's.
     pub(super) fn take(&mut self, line: &str) -> bool {
         let line = line.trim();
         if let Some(to) = beginning(line) {
@@ -118,7 +118,7 @@ impl PingTracker {
             let known = self.current.filter(|&at| self.series.get(at).is_some_and(|series| series.counts.is_none()));
             self.current = known.or_else(|| self.begin(PingSeries { to: from.into(), ..PingSeries::default() }));
             if let Some(series) = self.current() {
-                // A second answer to one request is the network's copy.
+                // A second reply to one request is a duplicate made by the network.
                 if !line.contains("DUP!") {
                     series.answered += 1;
                     series.observe_seq(seq);
@@ -149,7 +149,7 @@ impl PingTracker {
         line.starts_with("--- ") && line.ends_with("ping statistics ---") || line.starts_with("Ping statistics for ")
     }
 
-    /// Lines were left out of the text.
+    /// Records that lines are missing in the text.
     pub(super) fn left_out(&mut self) {
         if let Some(series) = self.current() {
             series.elided = true;
@@ -169,7 +169,7 @@ impl PingTracker {
         Some(self.series.len() - 1)
     }
 
-    /// Takes a packet of tcpdump's.
+    /// Processes a packet of tcpdump.
     pub(super) fn observe(&mut self, echo: EchoLine, time: Time) {
         let same = |series: &PingSeries| {
             series.id == Some(echo.id) && series.to == echo.to && series.from.as_deref() == Some(&*echo.from)
@@ -193,8 +193,8 @@ impl PingTracker {
         }
     }
 
-    /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the
-    /// times between tcpdump's lines say nothing.
+    /// All pings, in the order of the text; `last`: time of the last packet. Without a clock the
+    /// times between tcpdump's lines are unknown.
     pub(super) fn finish(mut self, clock: bool, last: Time) -> (Vec<Ping>, u64) {
         for series in self.series.iter_mut().filter(|_| clock) {
             let open = series.waiting.iter().filter(|(_, asked)| last - *asked < LAST).count();
@@ -215,8 +215,8 @@ impl PingSeries {
         let shown = match self.seqs {
             _ if by_tcpdump => Some((self.requests, self.answered)),
             _ if self.elided => None,
-            // Where the beginning was cut it is not known what was sent before; BSD counts from 0,
-            // Linux from 1.
+            // Without the begin it is unknown which requests came before; BSD counts from 0, Linux
+            // from 1.
             Some((least, most)) => {
                 let first = if self.begun { least.min(1) } else { least };
                 Some((u64::from(most - first) + 1, self.answered))
@@ -237,7 +237,7 @@ impl PingSeries {
     }
 }
 
-/// The host of the line that begins a ping.
+/// The host in the first line of ping.
 fn beginning(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("PING ").or_else(|| line.strip_prefix("Pinging "));
     let host = match rest {
@@ -248,7 +248,7 @@ fn beginning(line: &str) -> Option<&str> {
     (!host.is_empty() && host.len() <= MAX_HOST).then_some(host)
 }
 
-/// An answer: from whom, its number, its time.
+/// A reply: sender, sequence number, time.
 fn answer(line: &str) -> Option<(&str, Option<u32>, Option<Nanos>)> {
     let rest = match line.strip_prefix("Reply from ") {
         Some(rest) if rest.contains(" time") => rest,
@@ -298,7 +298,7 @@ fn number(text: &str) -> Option<u32> {
     text.get(..digits)?.parse().ok()
 }
 
-/// The decimal number of milliseconds that `text` starts with.
+/// The decimal number of milliseconds at the start of `text`.
 fn milliseconds(text: &str) -> Option<Nanos> {
     let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
     let value: f64 = text.get(..digits)?.parse().ok()?;

@@ -1,16 +1,16 @@
-//! What stands before every line of a text: put there by a log, a container's runtime, a mail.
+//! Text before every line of a capture: added by a log, a container runtime, or a mail.
 //!
-//! The lines of one program get the same words before them, but for the time and other numbers:
+//! All lines of one program have the same words before them, except for the time and other numbers:
 //! `Nov 22 10:00:00 host tcpdump[123]: `, `2026-01-01T10:00:00.123456789Z stdout F `, `pod-7 | `,
-//! `[pod/x/c] `, `> `. A packet's first line shows them (`start`); here they are taken off the
-//! lines that follow, which have no start by which to find it.
+//! `[pod/x/c] `, `> `. A packet's first line shows them (`start`); this module removes them from
+//! the lines that follow, which have no recognisable start.
 
 use super::time::{self, TextTime};
 
-/// How many words may stand before a line.
+/// Most words before a line.
 pub(super) const MAX_WORDS: usize = 10;
 
-/// A time that a log put before a line.
+/// A time that a log added before a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logged {
     pub(super) stamp: TextTime,
@@ -25,19 +25,19 @@ pub(super) struct Prefix {
 
 #[derive(Debug)]
 enum Word {
-    /// A time, of any number of words.
+    /// A time, possibly of several words.
     Time,
-    /// With each run of digits made one zero.
+    /// Another word, with each run of digits replaced by one zero.
     Other(Box<str>),
 }
 
 impl Prefix {
-    /// Whether there are any.
+    /// Whether there is no prefix.
     pub(super) fn is_none(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Learns them from all that stands before a packet's own words.
+    /// Sets the prefix to the text before a packet.
     pub(super) fn learn(&mut self, before: &str) {
         self.words.clear();
         let mut rest = before;
@@ -49,14 +49,14 @@ impl Prefix {
             self.words.push(word);
             rest = after;
         }
-        // What adheres to the packet's words is no word of its own.
+        // Text directly attached to the packet's is not a separate word.
         if !before.ends_with([' ', '\t']) {
             self.words.clear();
         }
     }
 
-    /// The line without them, as the program wrote it, and the log's time among them; none if they
-    /// do not stand there.
+    /// The line without the prefix, as the program wrote it, and the log's time in the prefix;
+    /// `None` if the line does not have the prefix.
     pub(super) fn strip<'a>(&self, line: &'a str) -> Option<(&'a str, Option<Logged>)> {
         let (mut rest, mut logged) = (line, None);
         for word in &self.words {
@@ -78,13 +78,13 @@ impl Prefix {
             }
         }
         let line = rest.strip_prefix([' ', '\t']).unwrap_or(rest);
-        // As rsyslog writes a tab.
+        // rsyslog writes a tab like this.
         let line = line.strip_prefix("#011").unwrap_or(line);
         (!self.words.is_empty()).then_some((line, logged))
     }
 }
 
-/// The first word of `text`, and what is behind it.
+/// The first word of `text`, and the text after it.
 fn next(text: &str) -> Option<(Word, &str)> {
     let text = text.trim_start_matches([' ', '\t']);
     if let Some(time) = time::parse(text) {

@@ -1,25 +1,25 @@
-//! tcpdump's relative sequence numbers → the real ones.
+//! Converts tcpdump's relative sequence numbers to real ones.
 //!
-//! tcpdump (`print-tcp.c`, unless `-S`) keeps a zero point for each direction of a conversation. It
-//! sets both from the first packet with an ACK that it sees, and again from every SYN-ACK: the
-//! packet's own sequence number, and its acknowledgement number − 1. That packet is printed as it
-//! is; later ones with an ACK, and all SACK blocks of packets with an ACK, are printed relative to
-//! the zero points; packets without an ACK are always printed as they are.
+//! tcpdump (`print-tcp.c`, unless `-S`) keeps a base number for each direction of a conversation.
+//! It sets both from the first packet with an ACK that it sees, and again from every SYN-ACK: the
+//! packet's own sequence number, and its acknowledgment number − 1. That packet is printed with
+//! real numbers. Later ones with an ACK, and all SACK blocks of packets with an ACK, are printed
+//! relative to the base numbers. Packets without an ACK are always printed with real numbers.
 //!
-//! The text may lack the packet that set the zero points, or come from `-S`. So the first number
-//! after a zero point was set is read both ways, and the way that lands nearer to where the
-//! conversation was decides for the rest of it. A zero point that the text cannot tell is taken as
-//! 0: later numbers are then right relative to each other. A sequence number that was not printed
-//! (tcpdump leaves it out of pure ACKs) is taken as the next one to be sent.
+//! The text may lack the packet that set the base numbers, or come from `-S`. So the first number
+//! after a base was set is interpreted in both ways, and the one closer to the conversation's
+//! previous position decides for its rest. An unknown base counts as 0: later numbers are then
+//! correct relative to each other. A sequence number that was not printed (tcpdump omits it in pure
+//! ACKs) is assumed to be the next one to send.
 
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// How many conversations are remembered; the oldest is forgotten first.
+/// Most stored conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 65_536;
 
-/// At most so many conversations are looked at for ICMP errors, over a whole text: a second's work.
+/// Most conversations that are examined for ICMP errors in a text: a second of work.
 const MAX_LOOKS: u64 = 1 << 26;
 
 const FIN: u16 = 0x01;
@@ -30,7 +30,7 @@ pub(super) const RST: u16 = 0x04;
 /// An address and a port.
 pub(super) type End = (IpAddr, u16);
 
-/// A segment's numbers, as a line shows them or its dumped bytes have them.
+/// A segment's numbers, as printed or from its dumped bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentNumbers {
     pub(super) flags: u16,
@@ -39,7 +39,7 @@ pub(super) struct SegmentNumbers {
     pub(super) length: u32,
 }
 
-/// The numbers as they were on the wire.
+/// The numbers on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct WireNumbers {
     pub(super) seq: u32,
@@ -49,7 +49,7 @@ pub(super) struct WireNumbers {
 }
 
 impl WireNumbers {
-    /// A SACK edge as it was on the wire.
+    /// A SACK edge on the wire.
     pub(super) fn edge(&self, printed: u32) -> u32 {
         let relative = self.sack_zero.wrapping_add(printed);
         if self.sack_unsure && distance(printed, self.ack) < distance(relative, self.ack) { printed } else { relative }
@@ -62,17 +62,18 @@ enum NumberStyle {
     AsIs,
 }
 
-/// What is remembered of a conversation; index 0 is what the lower end sends.
+/// State of a conversation; index 0 is the direction from the lower end.
 #[derive(Clone, Copy, Debug, Default)]
 struct ConversationState {
-    /// tcpdump's zero points, once it has them; none where the line did not show the number.
+    /// tcpdump's base numbers, once it has set them; `None` for a number that the line did not
+    /// show.
     zero: Option<[Option<u32>; 2]>,
     style: Option<NumberStyle>,
-    /// The initial sequence numbers of a SYN whose SYN-ACK was not seen yet.
+    /// The initial sequence numbers of a SYN without its SYN-ACK so far.
     syn: Option<[Option<u32>; 2]>,
-    /// Where each direction is: the highest sequence number sent or acknowledged.
+    /// Position of each direction: the highest sequence number sent or acknowledged.
     next: [Option<u32>; 2],
-    /// What is acknowledged of each.
+    /// Acknowledged position of each direction.
     acked: [Option<u32>; 2],
 }
 
@@ -80,7 +81,7 @@ struct ConversationState {
 pub(super) struct Conversations {
     table: HashMap<[End; 2], ConversationState>,
     order: VecDeque<[End; 2]>,
-    /// At so many conversations it was looked for ICMP errors.
+    /// Number of conversations examined for ICMP errors.
     looks: u64,
 }
 
@@ -89,13 +90,14 @@ impl Conversations {
         Self { table: HashMap::new(), order: VecDeque::new(), looks: 0 }
     }
 
-    /// The real numbers of a segment whose line shows `printed`.
+    /// The real numbers of a segment with the `printed` numbers.
     pub(super) fn resolve(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
         let (state, own) = self.state(from, to);
         state.resolve(own, printed)
     }
 
-    /// The numbers of a segment that prints them as they are, which decides for its conversation.
+    /// The numbers of a segment that is printed with real ones, which also sets its conversation to
+    /// real numbers.
     pub(super) fn as_printed(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
         let (state, own) = self.state(from, to);
         state.style = Some(NumberStyle::AsIs);
@@ -103,7 +105,7 @@ impl Conversations {
         WireNumbers { seq: printed.seq.unwrap_or(0), ack: printed.ack.unwrap_or(0), sack_zero: 0, sack_unsure: false }
     }
 
-    /// Follows a segment whose real numbers are known from its bytes.
+    /// Updates the state with a segment whose real numbers are known from its bytes.
     pub(super) fn follow(&mut self, from: End, to: End, real: &SegmentNumbers) {
         let (state, own) = self.state(from, to);
         let real = SegmentNumbers { ack: real.ack.filter(|_| real.flags & ACK != 0), ..*real };
@@ -116,12 +118,12 @@ impl Conversations {
         state.advance(own, &real);
     }
 
-    /// The one conversation with something in flight from one end to another for which `is` holds:
-    /// these ends, and the first number in flight. None where there are several. And whether there
-    /// is any such conversation, in flight or not.
+    /// The only conversation with data in flight from one end to another for which `is` holds:
+    /// these ends, and the first number in flight; `None` if there are several. Also returns
+    /// whether there is any such conversation, with or without data in flight.
     pub(super) fn in_flight(&mut self, is: impl Fn(End, End) -> bool) -> (Option<(End, End, u32)>, bool) {
         let (mut found, mut several, mut any) = (None, false, false);
-        // Each look goes over all of them; a text that asks for very many is answered no more.
+        // Each call examines all conversations; the limit stops texts with too many errors.
         let looks = self.table.len() as u64;
         if self.looks + looks > MAX_LOOKS {
             return (None, true);
@@ -180,7 +182,7 @@ impl ConversationState {
         WireNumbers { seq: real, ack, sack_zero, sack_unsure: !sure }
     }
 
-    /// A packet without an ACK is printed as it is, and sets no zero point.
+    /// A packet without an ACK is printed with real numbers, and sets no base.
     fn without_ack(&mut self, own: usize, printed: &SegmentNumbers) -> WireNumbers {
         let seq = printed.seq.or(self.next[own]).unwrap_or(0);
         if printed.flags & SYN != 0 {
@@ -203,7 +205,7 @@ impl ConversationState {
         self.syn = None;
     }
 
-    /// The zero points that the printed numbers are to be added to.
+    /// The base numbers to add to the printed numbers.
     fn choose(&mut self, own: usize, seq: Option<u32>, ack: u32) -> [Option<u32>; 2] {
         const AS_IS: [Option<u32>; 2] = [Some(0); 2];
         if self.syn.is_none() {
@@ -222,8 +224,8 @@ impl ConversationState {
         };
         let as_is = error(AS_IS);
         if let Some(syn) = self.syn {
-            // A new connection whose SYN-ACK is not in the text: the zero points are the SYN's, or
-            // still those of the connection before it, or are set by this very packet.
+            // A new connection whose SYN-ACK is not in the text: the base numbers are those of the
+            // SYN, or still those of the previous connection, or this packet sets them.
             let by_syn = error(syn);
             let by_old = self.zero.map_or(u64::MAX, error);
             if by_syn < as_is && by_syn < by_old {
@@ -252,18 +254,18 @@ impl ConversationState {
         zero
     }
 
-    /// The first number that this end has sent and that is not acknowledged; none where nothing is
+    /// The first number that this end has sent and that is not acknowledged; `None` if nothing is
     /// in flight.
     fn in_flight(&self, own: usize) -> Option<u32> {
         let next = self.next[own]?;
         match self.acked[own] {
             Some(acked) => (next.wrapping_sub(acked) as i32 > 0).then_some(acked),
-            // A SYN, or what came before the text.
+            // A SYN, or data from before the text.
             None => Some(next.wrapping_sub(1)),
         }
     }
 
-    /// Moves both directions on by a segment with these real numbers.
+    /// Updates both directions with a segment's real numbers.
     fn advance(&mut self, own: usize, real: &SegmentNumbers) {
         let SegmentNumbers { flags, seq, ack, length } = *real;
         let later = |at: Option<u32>, now: u32| match at {
@@ -282,7 +284,7 @@ impl ConversationState {
     }
 }
 
-/// How far apart two sequence numbers are, by the shorter way round.
+/// The distance of two sequence numbers, modulo 2^32.
 fn distance(a: u32, b: u32) -> u32 {
     (a.wrapping_sub(b) as i32).unsigned_abs()
 }

@@ -1,12 +1,12 @@
-//! Names of TCP ports, as services files and the IANA registry have them, for text that was printed
-//! without `-n`.
+//! Names of TCP ports from services files and the IANA registry, for text that was printed without
+//! `-n`.
 
-/// The TCP port that `name` stands for.
+/// The TCP port with this name.
 pub(super) fn port(name: &str) -> Option<u16> {
     SERVICES.binary_search_by_key(&name, |(known, _)| known).ok().and_then(|at| SERVICES.get(at)).map(|(_, port)| *port)
 }
 
-/// Whether some name stands for `port`.
+/// Whether `port` has a name.
 pub(super) fn is_named(port: u16) -> bool {
     SERVICES.iter().any(|(_, known)| *known == port)
 }

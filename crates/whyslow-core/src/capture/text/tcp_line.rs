@@ -1,4 +1,4 @@
-//! What a packet's text says, read: the kind of packet, and a TCP segment's fields.
+//! The parsed text of a packet: its kind, and a TCP segment's fields.
 
 use super::options;
 
@@ -32,7 +32,7 @@ impl Pair {
     }
 }
 
-/// The IP header as `-v` prints it; 0 or none where it does not.
+/// The IP header as `-v` prints it; 0 or `None` without it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IpLine {
     pub(super) tos: u8,
@@ -44,13 +44,13 @@ pub(super) struct IpLine {
     pub(super) length: Option<u32>,
 }
 
-/// A TCP segment as its text tells it.
+/// A TCP segment with the printed fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TcpLine {
     pub(super) pair: Pair,
     pub(super) ip: IpLine,
     pub(super) flags: u16,
-    /// Its numbers are relative to no other packet's.
+    /// Its numbers are not relative to those of another packet.
     pub(super) as_printed: bool,
     pub(super) seq: Option<u32>,
     pub(super) seq_end: Option<u32>,
@@ -59,9 +59,9 @@ pub(super) struct TcpLine {
     pub(super) urgent: u16,
     pub(super) options: Span,
     pub(super) length: Option<u32>,
-    /// The checksum as it was on the wire, and whether tcpdump found it right.
+    /// The checksum on the wire, and whether tcpdump found it correct.
     pub(super) checksum: Option<(u16, bool)>,
-    /// What follows the length: the protocol above.
+    /// The text after the length: the application protocol.
     pub(super) tail: Span,
 }
 
@@ -72,8 +72,8 @@ impl TcpLine {
         self.length.or_else(range).unwrap_or(0)
     }
 
-    /// How much in a line that was put together from two speaks against it: options that make no
-    /// sense, a word too many before the addresses.
+    /// Number of irregularities in a line that was joined from two: invalid options, or an extra
+    /// word before the addresses.
     pub(super) fn irregularities(&self, text: &str) -> u32 {
         let before = text.get(..self.pair.src.start).unwrap_or("").trim_end();
         let last = before.rsplit(' ').next().unwrap_or("");
@@ -81,29 +81,29 @@ impl TcpLine {
         options::irregularities(self.options.of(text)) + u32::from(!usual)
     }
 
-    /// The line ended too early; it can be used if it shows all but the options and the length.
+    /// The line is incomplete; it is usable if only the options and the length are missing.
     pub(super) fn partial(&self) -> Class {
         Class::Partial(self.window.is_some().then_some(*self))
     }
 }
 
-/// What a packet's text is.
+/// The kind of a packet's text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Class {
     /// A TCP segment.
     Tcp(TcpLine),
-    /// The text ends too early; with a segment if it holds all but the end.
+    /// The text is incomplete; with a segment if only its end is missing.
     Partial(Option<TcpLine>),
     /// TCP as `-q` prints it, without sequence numbers.
     Quiet,
-    /// TCP whose header tcpdump itself found cut or broken.
+    /// TCP whose header tcpdump reported as truncated or invalid.
     Cut,
-    /// A TCP segment whose summary shows neither its ports nor its numbers.
+    /// A TCP segment whose summary has neither ports nor numbers.
     Unplaced,
-    /// Like a TCP segment, and yet not to be read.
+    /// Like a TCP segment, but unreadable.
     Bad,
-    /// Another protocol over IP; its number, or 253 if it is not told.
+    /// Another protocol over IP; its number, or 253 if unknown.
     Ip(u8),
-    /// Not IP; the EtherType, or 0xffff if it is not told.
+    /// Not IP; the EtherType, or 0xffff if unknown.
     NotIp(u16),
 }

@@ -1,4 +1,4 @@
-//! What the reader makes of text: helpers, and the reader as a whole.
+//! Tests of the text reader: helpers, and the complete reader.
 #![allow(clippy::unwrap_used)]
 
 mod errors;
@@ -17,7 +17,7 @@ use crate::units::Time;
 use etherparse::{LaxSlicedPacket, TcpOptionElement, TransportSlice};
 use std::net::IpAddr;
 
-/// A packet as it came out.
+/// A delivered packet.
 #[derive(Clone, Debug, PartialEq)]
 struct Got {
     frame: u64,
@@ -31,7 +31,7 @@ struct Got {
 struct Collect {
     packets: Vec<Got>,
     names: Vec<(IpAddr, String, bool)>,
-    /// How many packets came before each place where some were left out.
+    /// Number of packets before each omission.
     left_out: Vec<usize>,
     clock: Option<Clock>,
 }
@@ -66,7 +66,7 @@ impl Sink for Collect {
     }
 }
 
-/// A segment, as another decoder sees it.
+/// A segment as decoded by another decoder.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Segment {
     src: String,
@@ -82,7 +82,7 @@ struct Segment {
 }
 
 impl Got {
-    /// The segment in the packet; none if it is not TCP, or its header is not there.
+    /// The segment in the packet; `None` if it is not TCP, or has no complete header.
     fn segment(&self) -> Option<Segment> {
         let sliced = LaxSlicedPacket::from_ip(&self.data).ok()?;
         let ends = match sliced.net? {
@@ -138,7 +138,7 @@ impl Got {
     }
 }
 
-/// What came of a text.
+/// Result of reading a text.
 #[derive(Default)]
 pub(super) struct Read {
     packets: Vec<Got>,
@@ -153,7 +153,7 @@ impl Read {
         self.packets.iter().filter_map(Got::segment).collect()
     }
 
-    /// How often a problem was counted.
+    /// Number of occurrences of a problem.
     pub(super) fn count(&self, slug: &str) -> u64 {
         self.summary.problems.iter().filter(|problem| problem.slug == slug).map(|problem| problem.count).sum()
     }
@@ -172,7 +172,7 @@ pub(super) fn try_read(text: &[u8], step: usize) -> Result<Read, CaptureError> {
     }
     let summary = reader.finish(&mut sink)?;
     assert_eq!(summary.packets as usize, sink.packets.len());
-    // What the sink was told before the first packet holds for all.
+    // The clock reported before the first packet must be that of the summary.
     assert!(sink.clock.is_none_or(|clock| clock == summary.clock));
     Ok(Read { packets: sink.packets, names: sink.names, left_out: sink.left_out, summary })
 }
@@ -240,8 +240,8 @@ fn a_whole_segment_has_a_right_checksum() {
 
 #[test]
 fn a_checksum_that_was_not_printed_tells_of_no_offload() {
-    // Whatever the length is, the field is neither 0 nor the pseudo-header's sum, with or without
-    // the length.
+    // For any length, the field is neither 0 nor the pseudo-header's sum, with or without the
+    // length.
     let fold = |sum: u32| ((sum >> 16) + (sum & 0xffff)) as u16;
     let addresses = 0xc000 + 0x0201 + 0xc000 + 0x0202 + 6;
     for len in 1..3_000_u32 {

@@ -1,12 +1,11 @@
-//! The times that tcpdump prints → nanoseconds on one line of time.
+//! Converts the times that tcpdump prints to nanoseconds on one timeline.
 //!
-//! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the
-//! time since the packet before (`-ttt`), date and time (`-tttt`) and the time since the first
-//! packet (`-ttttt`), in micro- or nanoseconds; and the forms in which logs write a time. A time of
-//! day goes on over midnight. `-ttt`, `-ttttt` and a time of day just after midnight are written
-//! alike: the reader holds the first packets back until the times themselves tell which it is, or
-//! the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without
-//! its zone is read as UTC.
+//! Supports all forms of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the
+//! time since the previous packet (`-ttt`), date and time (`-tttt`) and the time since the first
+//! packet (`-ttttt`), in micro- or nanoseconds; and the forms of times in logs. A time of day
+//! continues over midnight. `-ttt`, `-ttttt` and a time of day just after midnight look the same:
+//! the first packets are queued until the times or the senders' TCP timestamps show which form it
+//! is. A few times that only increase do not show it. A date without a zone counts as UTC.
 
 use super::relative::End;
 use crate::capture::Clock;
@@ -16,38 +15,38 @@ const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
 
-/// How many packets are held back at most, until it is known what their times count from.
+/// Most packets that are queued until the form of their times is known.
 const UNDECIDED: u32 = 64;
-/// So many times that only rise count from one moment: each from the one before it, they would
-/// stand in this order by a chance of one in 120 at most.
+/// This many increasing times are from a common base: times since the previous packet would be in
+/// this order by chance at most once in 120.
 const RISING: u32 = 6;
-/// Senders whose timestamps are followed while packets are held back.
+/// Most senders whose timestamps are tracked while packets are queued.
 const MAX_SENDERS: usize = 8;
-/// Milliseconds between two timestamps of a sender that tell two sums of times apart.
+/// Milliseconds between two timestamps of a sender that distinguish the two interpretations.
 const MIN_TICKS: i64 = 20;
 
-/// A time as printed, in nanoseconds.
+/// A printed time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextTime {
     /// Since the epoch: `-tt`, or `-tttt` with the date taken as UTC.
     Epoch(i64),
-    /// `HH:MM:SS`: of the day, since the first packet, or since the packet before.
+    /// `HH:MM:SS`: time of day, or since the first or the previous packet.
     Day(i64),
-    /// Since the packet before, in the form of tcpdump before 4.0.
+    /// Since the previous packet, in the form of tcpdump before 4.0.
     Delta(i64),
-    /// Since the first packet, or the packet before: the time column of tshark.
+    /// Since the first or the previous packet: the time column of tshark.
     Elapsed(i64),
 }
 
-/// A time as it stands in a line.
+/// A time in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PrintedTime {
     pub(super) stamp: TextTime,
-    /// Bytes that it takes, a bracket that closes behind it included.
+    /// Its length in bytes, a closing bracket after it included.
     pub(super) len: usize,
-    /// Digits of its fraction; none where it is told in whole seconds.
+    /// Number of fractional digits; 0 for whole seconds.
     pub(super) digits: usize,
-    /// tcpdump prints no time like that: it is the one of a log that took the line.
+    /// Not a form of tcpdump: a log added it.
     pub(super) logged: bool,
 }
 
@@ -61,7 +60,7 @@ pub(super) fn parse(text: &str) -> Option<PrintedTime> {
     bytes.get(time.len).is_some_and(u8::is_ascii_whitespace).then_some(time)
 }
 
-/// The time that is all of `text`, but for spaces.
+/// The time in `text`, which contains nothing else except spaces.
 pub(super) fn parse_all(text: &str) -> Option<PrintedTime> {
     let time = parse_form(text.trim_end())?;
     (time.len == text.trim_end().len()).then_some(time)
@@ -98,8 +97,8 @@ fn parse_form(text: &str) -> Option<PrintedTime> {
             let epoch = seconds.checked_mul(SECOND)?.checked_add(nanos)?;
             known.then_some(own((TextTime::Epoch(epoch), len + 1 + digits, digits)))
         }
-        // Old -ttt below a second: six digits of microseconds and one space, where a packet's
-        // number has two.
+        // Old -ttt below a second: six digits of microseconds and one space; a packet number has
+        // two.
         Some(b' ') if len == 6 && bytes.get(7).is_some_and(u8::is_ascii_alphabetic) => {
             Some(own((TextTime::Delta(seconds * 1_000), 6, 6)))
         }
@@ -111,8 +110,7 @@ fn parse_form(text: &str) -> Option<PrintedTime> {
 fn date_and_time(bytes: &[u8], days: i64) -> Option<PrintedTime> {
     let (nanos, len, digits) = time_of_day(bytes.get(11..)?)?;
     let len = len + 11;
-    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another
-    // matter.
+    // Logs write any number of digits; tcpdump writes other numbers for a damaged time.
     let decimals = bytes.get(20..20 + digits).filter(|_| bytes.get(10) == Some(&b'T') && digits > 0);
     let nanos = match decimals {
         Some(decimals) => time_of_day(bytes.get(11..19)?)?.0 + decimal_fraction(decimals),
@@ -125,7 +123,7 @@ fn date_and_time(bytes: &[u8], days: i64) -> Option<PrintedTime> {
     Some(PrintedTime { stamp: TextTime::Epoch(at), len: len + zone, digits, logged })
 }
 
-/// `Z`, `+01:00`, `+0100`, `+01`: nanoseconds east of UTC, bytes taken.
+/// `Z`, `+01:00`, `+0100`, `+01`: nanoseconds east of UTC, and the number of bytes.
 fn zone(bytes: &[u8]) -> Option<(i64, usize)> {
     let sign = match bytes.first()? {
         b'Z' => return Some((0, 1)),
@@ -143,8 +141,8 @@ fn zone(bytes: &[u8]) -> Option<(i64, usize)> {
     (hours <= 14 && minutes <= 59).then_some((sign * (hours * HOUR + minutes * 60 * SECOND), len))
 }
 
-/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul 6 06:26:07`: the year is missing, so that
-/// the date says nothing.
+/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul 6 06:26:07`: without the year the date is
+/// not usable.
 fn month_and_time(bytes: &[u8]) -> Option<PrintedTime> {
     const MONTHS: [&[u8]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
@@ -155,7 +153,7 @@ fn month_and_time(bytes: &[u8]) -> Option<PrintedTime> {
     Some(PrintedTime { stamp: TextTime::Day(nanos), len: len + 7, digits, logged: digits != 6 })
 }
 
-/// `HH:MM:SS` with or without a fraction: nanoseconds, bytes taken, digits of the fraction.
+/// `HH:MM:SS` with or without a fraction: nanoseconds, number of bytes, fractional digits.
 fn time_of_day(bytes: &[u8]) -> Option<(i64, usize, usize)> {
     let (hours, _) = number(bytes, 2, 2)?;
     let (minutes, _) = number(bytes.get(3..)?, 2, 2)?;
@@ -193,7 +191,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
 }
 
-/// A decimal number of `min` to `max` digits that no digit follows.
+/// A decimal number of `min` to `max` digits, not followed by another digit.
 fn number(bytes: &[u8], min: usize, max: usize) -> Option<(i64, usize)> {
     let digits = bytes.iter().take(max + 1).take_while(|b| b.is_ascii_digit()).count();
     if digits < min || digits > max {
@@ -203,8 +201,8 @@ fn number(bytes: &[u8], min: usize, max: usize) -> Option<(i64, usize)> {
     Some((value, digits))
 }
 
-/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a
-/// damaged capture had too many of: they are not cut to a second.
+/// The digits after a decimal point, in nanoseconds. More than six may be an invalid fraction of a
+/// damaged capture: they are not limited to a second.
 fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
     let (value, digits) = number(bytes, 1, 10)?;
     let places = match digits {
@@ -215,13 +213,13 @@ fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
     Some(((places..9).fold(value, |value, _| value * 10), digits))
 }
 
-/// The digits after a decimal point, in nanoseconds, whatever their number.
+/// The digits after a decimal point, in nanoseconds, for any number of digits.
 fn decimal_fraction(digits: &[u8]) -> i64 {
     let nanos = digits.iter().chain(std::iter::repeat(&b'0')).take(9);
     nanos.fold(0, |value, digit| value * 10 + i64::from(digit.wrapping_sub(b'0') % 10))
 }
 
-/// What the times are found to count from.
+/// The base of the times.
 #[derive(Debug)]
 enum Mode {
     Start,
@@ -232,19 +230,18 @@ enum Mode {
     Undecided(Box<UndecidedTimes>),
 }
 
-/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of
-/// today.
+/// A packet's sender and its TCP timestamp, which counts milliseconds on nearly all current hosts.
 pub(super) type Ticks = (End, u32);
 
-/// What is known of times that may count from one moment, or each from the one before it.
+/// State of times that are either from a common base or since the previous packet.
 #[derive(Debug, Default)]
 struct UndecidedTimes {
     first: i64,
     before: i64,
-    /// All of them, added up.
+    /// Their sum.
     sum: i64,
     steps: u32,
-    /// They are tshark's, which count from the first packet unless the times themselves deny it.
+    /// They are tshark's, which are from the first packet unless the times contradict that.
     from_first: bool,
     up: u32,
     down: u32,
@@ -252,7 +249,7 @@ struct UndecidedTimes {
     senders: Vec<(End, [TimestampTick; 2])>,
 }
 
-/// A timestamp, and when it was sent: by the time as printed, and by the sum of all up to there.
+/// A timestamp and its two possible sending times: the printed time, and the sum up to it.
 #[derive(Clone, Copy, Debug)]
 struct TimestampTick {
     value: u32,
@@ -280,16 +277,16 @@ impl UndecidedTimes {
         }
     }
 
-    /// Whether each counts from the one before it; none where nothing tells.
+    /// Whether each is since the previous packet; `None` if unknown.
     fn are_steps(&self) -> Option<bool> {
         let many = self.steps >= RISING;
-        // Of a few, one that is a little less than the one before may be a packet that overtook
-        // another.
+        // With few times, one that is a little less than the previous one may be a reordered
+        // packet.
         let falls = self.halved * 8 >= self.steps && self.halved > 0 || many && self.down * 5 >= self.steps;
         let stays = self.up == 1 && self.down == 0 && many;
-        // With one packet, or two from zero on, both ways come to the same.
+        // With one packet, or two starting at zero, both interpretations are equal.
         let alike = self.sum == self.before;
-        // Just after midnight: what passes between packets is little beside the time of day.
+        // Just after midnight: the time between packets is small compared with the time of day.
         let far = self.before.saturating_sub(self.first) < self.first / 2;
         self.by_ticks().or(if falls || stays {
             Some(true)
@@ -300,7 +297,7 @@ impl UndecidedTimes {
         })
     }
 
-    /// What the senders' timestamps say.
+    /// The decision by the senders' timestamps.
     fn by_ticks(&self) -> Option<bool> {
         let mut votes = self.senders.iter().filter_map(|(_, [first, last])| {
             let ticks = i64::from(last.value.wrapping_sub(first.value) as i32);
@@ -313,27 +310,27 @@ impl UndecidedTimes {
     }
 }
 
-/// Where a packet goes on the line of time.
+/// Position of a packet on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelinePlace {
     At(Time),
-    /// Not known yet: to be asked again once [`Timeline::is_undecided`] ends.
+    /// Unknown so far: to be asked again after [`Timeline::is_undecided`] ends.
     Held,
 }
 
-/// Puts the printed times on one line of time.
+/// Converts printed times to one timeline.
 #[derive(Debug)]
 pub(super) struct Timeline {
     mode: Mode,
-    /// How many `t` the command line had, if the text shows it.
+    /// Number of `t` in the command line, if the text shows it.
     hint: Option<usize>,
     last: Time,
-    /// Packets whose time was of another form than the first one's: they got the time of the packet
-    /// before.
+    /// Packets with a time in another form than the first one's: they got the time of the previous
+    /// packet.
     pub(super) odd: u64,
     /// The times are whole seconds.
     pub(super) coarse: bool,
-    /// Nothing tells what the times count from.
+    /// It is unknown what the times are relative to.
     pub(super) unclear: bool,
 }
 
@@ -342,7 +339,7 @@ impl Timeline {
         Self { mode: Mode::Start, hint: None, last: Time::ZERO, odd: 0, coarse: false, unclear: false }
     }
 
-    /// Learns from a command line such as `tcpdump -nttt -i eth0`, before the first packet.
+    /// Reads a command line such as `tcpdump -nttt -i eth0`, before the first packet.
     pub(super) fn see_command(&mut self, line: &str) {
         let mut words = line.split_whitespace().skip_while(|word| !word.ends_with("tcpdump"));
         if words.next().is_none() || !matches!(self.mode, Mode::Start) {
@@ -354,7 +351,7 @@ impl Timeline {
         self.hint = (count > 0).then_some(count);
     }
 
-    /// What the times mean.
+    /// The meaning of the times.
     pub(super) fn clock(&self) -> Clock {
         match self.mode {
             _ if self.coarse || self.unclear => Clock::None,
@@ -364,13 +361,13 @@ impl Timeline {
         }
     }
 
-    /// Whether the packets seen so far do not tell yet what their times count from.
+    /// Whether the packets so far do not show what their times are relative to.
     pub(super) fn is_undecided(&self) -> bool {
         matches!(self.mode, Mode::Undecided { .. })
     }
 
-    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind
-    /// the second.
+    /// Position of the next packet, in the order of the text. `digits`: fractional digits of its
+    /// time.
     pub(super) fn place(&mut self, stamp: Option<TextTime>, digits: usize, ticks: Option<Ticks>) -> TimelinePlace {
         if let Mode::Start = self.mode {
             self.coarse = stamp.is_some() && digits == 0;
@@ -396,7 +393,7 @@ impl Timeline {
             }
             (Mode::Undecided { .. }, _) => return TimelinePlace::Held,
             (Mode::Untimed, _) => Some(0),
-            // A whole second among finer times says less than the packet before.
+            // A whole second among finer times is less precise than the previous packet's time.
             (_, Some(_)) if digits == 0 && !self.coarse => None,
             (Mode::Epoch, Some(TextTime::Epoch(at))) => Some(at),
             (Mode::Day { days, before }, Some(TextTime::Day(at) | TextTime::Elapsed(at))) => {
@@ -419,8 +416,9 @@ impl Timeline {
         TimelinePlace::At(self.last)
     }
 
-    /// Decides by what was seen: times since the packet before go down about as often as up, and
-    /// far, or stay as they are; all others go up, but for packets out of order.
+    /// Decides from the times so far: times since the previous packet decrease about as often as
+    /// they increase, and by large factors, or stay equal; all others increase, except for
+    /// reordered packets.
     pub(super) fn decide(&mut self) {
         if let Mode::Undecided(undecided) = &self.mode {
             let steps = undecided.are_steps();

@@ -5,7 +5,8 @@ use super::*;
 const A: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 40_000);
 const B: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2)), 80);
 
-/// Segments of a conversation: a millisecond, whether A sends it, its timestamp and the echoed one.
+/// Segments of a conversation: time in milliseconds, whether A sends it, its timestamp and its
+/// echo.
 fn missing(segments: &[(i64, bool, u32, u32)]) -> Vec<(i64, i64)> {
     let mut echoes = TimestampEchoes::new();
     let mut found = Vec::new();
@@ -24,17 +25,17 @@ fn a_conversation_that_is_all_there() {
     let whole =
         [(0, true, 100, 0), (20, false, 900, 100), (21, true, 121, 900), (22, true, 122, 900), (41, false, 921, 121)];
     assert_eq!(missing(&whole), []);
-    // From its middle on, what came before is not known.
+    // From the middle on, earlier segments are unknown.
     assert_eq!(missing(&whole[2..]), []);
 }
 
 #[test]
 fn what_is_echoed_and_not_shown_was_left_out() {
-    // The one with 121.
+    // Without the segment that has 121.
     let cut =
         [(0, true, 100, 0), (20, false, 900, 100), (30, true, 130, 900), (41, false, 921, 121), (50, false, 930, 130)];
     assert_eq!(missing(&cut), [(0, 30)]);
-    // Nothing of that side is shown behind it.
+    // The text has no later segment of that side.
     assert_eq!(missing(&[(0, true, 100, 0), (41, false, 921, 121)]), [(0, 41)]);
 }
 

@@ -82,7 +82,7 @@ fn echoes_among_packets() {
     let text = [ask(0, 1), answer(20, 1), ask(1000, 2), ask(2000, 3), answer(2030, 3), ask(3000, 4)].concat();
     let seen = ping(&text);
     assert_eq!((seen.from.as_deref(), seen.to.as_str()), (Some("10.0.x.y"), "192.0.2.9"));
-    // The last one may be answered behind the end of the text.
+    // The response to the last one may come after the end of the text.
     assert_eq!((seen.sent, seen.received), (Some(3), Some(2)));
     assert_eq!(micros(&seen), Some([20_000, 25_000, 30_000]));
     let v6 = ping(

@@ -1,11 +1,11 @@
-//! ICMP errors: the connection that a line is about, where one alone may be.
+//! ICMP errors: the connection that a line is about, if only one is possible.
 
 use super::*;
 use crate::capture::LinkType;
 use crate::wire::{self, Fate, Icmp, Skip};
 
-/// What all of the text's ICMP errors say, as the packets that were made of them are read; none of
-/// those that tell no connection.
+/// All ICMP errors of the text, decoded from the packets that were written for them; `None` for
+/// those without a connection.
 #[track_caller]
 fn errors(text: &str) -> Vec<Option<Icmp>> {
     let mut reader = TextReader::new();
@@ -32,7 +32,7 @@ const UPLOAD: &str = "\
 10:00:00.020200 IP 192.0.2.1.40000 > 198.51.100.2.80: Flags [P.], seq 1:501, ack 1, win 1000, length 500
 ";
 
-/// The text, and an error about what the client has sent.
+/// The text, and an error about the client's data.
 fn with(said: &str) -> String {
     format!("{UPLOAD}10:00:00.030000 IP 203.0.113.9 > 192.0.2.1: ICMP {said}, length 36\n")
 }
@@ -74,7 +74,7 @@ fn the_one_connection_between_the_hosts_is_meant() {
 
 #[test]
 fn what_may_be_anothers_is_nobodys() {
-    // Nothing is in flight any more.
+    // Nothing is in flight anymore.
     let acknowledged = "10:00:00.025000 IP 198.51.100.2.80 > 192.0.2.1.40000: Flags [.], ack 501, win 1000, length 0\n";
     // A second connection between the hosts, with a SYN in flight.
     let second = "10:00:00.025000 IP 192.0.2.1.40001 > 198.51.100.2.80: Flags [S], seq 5, win 1000, length 0\n";
@@ -83,15 +83,16 @@ fn what_may_be_anothers_is_nobodys() {
     let too_long = with("198.51.100.2 unreachable - need to frag (mtu 1400)");
     let between = |line: &str| too_long.replacen("10:00:00.03", &format!("{line}10:00:00.03"), 1);
     for line in [acknowledged, second, ping, udp] {
-        // It is counted all the same.
+        // It still counts.
         assert_eq!(errors(&between(line)), [None], "{line}");
     }
-    // What is said of a closed port of TCP is no ping's; of two connections it is still one's.
+    // An error about a closed TCP port is not about a ping; with two connections it is still about
+    // one.
     let port = with("198.51.100.2 tcp port 80 unreachable");
     let between = |line: &str| errors(&port.replacen("10:00:00.03", &format!("{line}10:00:00.03"), 1));
     assert!(matches!(between(ping)[..], [Some(_)]) && matches!(between(udp)[..], [Some(_)]));
     assert_eq!(between(second), [None]);
-    // Another port, another host, a lookup's: nothing to do with it.
+    // Another port, another host, or a lookup: unrelated.
     assert_eq!(errors(&with("198.51.100.2 tcp port 443 unreachable")), [None]);
     assert_eq!(errors(&with("host 198.51.100.7 unreachable")), []);
     assert_eq!(errors(&with("198.51.100.2 udp port 53 unreachable")), []);
@@ -115,7 +116,7 @@ fn what_v_quotes_names_the_connection() {
     assert_eq!((icmp.from.1, icmp.size, icmp.seq), (40_000, Some(1500), 1001));
     let of_udp = text.replace("proto TCP (6), length 1500", "proto UDP (17), length 1500");
     assert_eq!(errors(&of_udp), []);
-    // The quoted segment is no segment.
+    // The quoted segment is not a segment of the text.
     let whole =
         text.replace("198.51.100.2.80:  [|tcp]", "198.51.100.2.80: Flags [P.], seq 1:1449, ack 1, win 9, length 1448");
     assert_eq!(errors(&whole), errors(&text));

@@ -1,4 +1,4 @@
-//! The forms that tcpdump's options and versions give a line.
+//! The forms of a line under tcpdump's options and in its versions.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn what_hides_a_host_may_have_dots_and_no_port() {
     );
     assert_eq!(read.summary.problems.iter().map(|problem| &*problem.slug).collect::<Vec<_>>(), ["unknown-service"]);
     let names: Vec<_> = read.names.iter().map(|(_, name, _)| name.as_str()).collect();
-    // Whether a word behind a dot is a port's name tells the host, if it was met before.
+    // The word after a dot is a part of the host or a port name; the host decides if it is known.
     assert_eq!(names, ["client", "server-1.example", "server-2.example", "10.0.x.y", "x.x.x.x"]);
     let ends: Vec<_> = read.segments().into_iter().map(|segment| (segment.src, segment.dst)).collect();
     assert_eq!(ends[0], ("198.18.0.1 0".into(), "198.18.0.2 0".into()));
@@ -93,7 +93,7 @@ fn verbose_takes_two_lines() {
     assert_eq!(data[4..8], [0x12, 0x34, 0x40, 0]);
     assert_eq!(data[36..38], [0xab, 0xcd], "checksum as printed");
     assert_eq!(read.packets[0].original_len, 1052);
-    // In a page that keeps no spaces at the start of a line, and with empty lines between.
+    // In a page that removes leading spaces, and with empty lines in between.
     let squeezed = text.replace("\n    ", "\n\n");
     assert_eq!(super::read(&squeezed).packets, read.packets);
     let segment =
@@ -286,7 +286,7 @@ fn hexadecimal_lines_are_the_packet_itself() {
     assert_eq!(both.packets[0].data, first.packets[0].data);
     assert_eq!(both.segments()[1].seq, 0x1008);
     assert_eq!(both.segments()[1].src, "192.0.2.1 40000");
-    // A dump that is not of this packet is left aside.
+    // A dump of another packet is ignored.
     let other = read(&format!("{line}{}", dump.replace("01f6", "01f7")));
     assert_eq!(other.segments()[0].payload, b"");
     assert_eq!(other.segments()[0].seq, 4096);

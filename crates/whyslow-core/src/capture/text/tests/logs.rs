@@ -1,10 +1,10 @@
-//! What logs and containers put before every line.
+//! Prefixes that logs and containers add before every line.
 
 use super::*;
 use crate::capture::Clock;
 use proptest::prelude::*;
 
-/// Whether `text` gives the same packets as `expected`, with the same times between them.
+/// Checks that `text` gives the same packets as `expected`, with the same times between them.
 #[track_caller]
 fn same(text: &str, expected: &str) {
     let [expected, got] = [read(expected), read(text)];
@@ -19,7 +19,7 @@ fn before_each(prefix: &str, text: &str) -> String {
     text.lines().map(|line| format!("{prefix}{line}\n")).collect()
 }
 
-/// What programs put before a line.
+/// Prefixes before a line.
 const PREFIXES: [&str; 26] = [
     "Nov 22 10:00:00 host tcpdump[123]: ",
     "Nov  2 10:00:00 host tcpdump[123]: ",
@@ -104,7 +104,7 @@ fn other_programs_lines_are_no_packets() {
     same(&text, VERBOSE);
 }
 
-/// The handshake as `tcpdump -t` prints it, each line with the time that a log gave it.
+/// The handshake as `tcpdump -t` prints it, each line with the time from a log.
 fn untimed(before: impl Fn(usize) -> String) -> String {
     let own = |line: &str| line.split_once(' ').unwrap().1.to_owned();
     handshake().lines().enumerate().map(|(n, line)| format!("{}{}\n", before(n), own(line))).collect()
@@ -148,7 +148,7 @@ fn a_whole_second_among_finer_times_is_odd() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever names hosts, programs and containers have.
+    /// Arbitrary names of hosts, programs and containers.
     #[test]
     fn any_names(
         host in "[a-z][a-z0-9.-]{0,12}",
@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(got.summary.problems, expected.summary.problems);
     }
 
-    /// Lines of anything, in any mixture, with prefixes or without.
+    /// Arbitrary lines in any order, with or without prefixes.
     #[test]
     fn any_mixture_does_no_harm(
         lines in prop::collection::vec((0..PREFIXES.len() + 1, 0..8_usize, "[ -~]{0,40}"), 0..40),

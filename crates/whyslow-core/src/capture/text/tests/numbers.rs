@@ -99,7 +99,8 @@ fn a_port_used_again() {
     ]);
     assert_eq!(got[2], (1001, 9001));
     assert_eq!(got[6], (800001, 700001));
-    // A reset answers the second SYN: tcpdump prints it by the zero points of the first connection.
+    // A reset in response to the second SYN: tcpdump prints it with the base numbers of the first
+    // connection.
     let reset = numbers(&[
         data(UP, "S", "seq 1000"),
         data(DOWN, "S.", "seq 9000, ack 1001"),
@@ -141,7 +142,7 @@ fn sack_blocks_count_from_the_same_zero() {
     assert_eq!(relative, ["nop", "nop", "sack 10449:11897 13345:14793"]);
     let absolute = sack(&handshake, "ack 9001, win 7, options [nop,nop,sack 1 {10449:11897}]");
     assert_eq!(absolute[2], "sack 10449:11897");
-    // The first packet is printed as it is, but for its SACK blocks.
+    // The first packet is printed with real numbers, except for its SACK blocks.
     let first = sack(&[], "ack 9001, win 7, options [nop,nop,sack 1 {1449:2897}]");
     assert_eq!(first[2], "sack 10449:11897");
     let first_absolute = sack(&[], "ack 700009001, win 7, options [nop,nop,sack 1 {700010449:700011897}]");

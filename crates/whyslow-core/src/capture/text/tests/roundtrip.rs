@@ -1,11 +1,11 @@
-//! Random segments printed as tcpdump prints them, and read again; random text.
+//! Random segments, printed in tcpdump's form and read again; random text.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// A segment to be printed; `up` is from the client.
+/// A segment to print; `up`: sent by the client.
 #[derive(Clone, Debug)]
 struct Sent {
     up: bool,
@@ -149,7 +149,7 @@ proptest! {
         let syn = |up| Sent { up, flags: 0, seq: 0, ack: 1, window: 5, len: 0, timestamps: None, sack: vec![] };
         form.print(&mut text, 0, &syn(true), true);
         form.print(&mut text, 1, &syn(false), true);
-        // As in life, the first segment tells relative numbers from absolute ones.
+        // As in real text, the first segment distinguishes relative numbers from absolute ones.
         let first = Sent { flags: 0x10, seq: 1, ..syn(true) };
         let segments: Vec<_> = std::iter::once(first).chain(segments).collect();
         for (index, sent) in segments.iter().enumerate() {

@@ -67,8 +67,7 @@ fn of_few_times_that_rise_nothing_tells_what_they_count_from() {
         " 00:00:01.200000",
     ]);
     assert_eq!((enough.summary.clock, enough.count("unclear-times")), (Clock::Relative, 0));
-    // One that falls by half tells it; one that falls a little may be a packet that overtook
-    // another.
+    // One that falls by half decides it; one that falls a little may be a reordered packet.
     let steps = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.000100"]);
     assert_eq!((steps.summary.clock, steps.micros()), (Clock::Relative, vec![0, 25_000, 25_100]));
     let little = timed(&[" 00:00:00.000000", " 00:00:00.060000", " 00:00:00.057000"]);
