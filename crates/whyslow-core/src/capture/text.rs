@@ -1,21 +1,21 @@
-//! tcpdump's text → packets.
+//! Reads tcpdump's text as packets.
 //!
-//! Reads the summary lines of tshark and Wireshark, which `summary_lines` rewrites to those of
-//! tcpdump.
+//! Also reads the summary lines of tshark and Wireshark, which `summary_lines` rewrites in
+//! tcpdump's form.
 //!
-//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
-//! or numbers, the form before version 4.0) and what becomes of it in a web page, a mail or a log:
-//! prompts, prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities,
-//! odd spaces, the words that syslog, journald and containers put before every line. Every packet
-//! of the text comes out as a real packet that begins with its IP header ([`LinkType`] 101): its
-//! addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
-//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of
-//! an HTTP message). What is not TCP comes out as a bare header, so that frames are counted; of it,
-//! names that are resolved and pings are told with the summary, and ICMP errors come out with the
-//! segment that they are about, where one alone may be meant.
+//! Supports tcpdump's output (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
+//! or numbers, the form before version 4.0) and its changes in web pages, mails and logs: prompts,
+//! prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities, unusual
+//! spaces, and the prefixes of syslog, journald and containers. Every packet of the text becomes a
+//! real packet that begins with its IP header ([`LinkType`] 101): its addresses, ports, flags,
+//! window, options and lengths as printed, its sequence numbers converted to real ones (see
+//! `relative`), its payload as far as the text shows it (`-x`, or the head of an HTTP message).
+//! Other protocols become packets without content, so that frames are counted. The summary reports
+//! their name lookups and pings. ICMP errors contain the segment that they are about, if only one
+//! is possible.
 //!
-//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the
-//! sink is told so.
+//! The sink is informed where packets were omitted (a line of dots, `[snip]`, missing numbers of
+//! `-#`).
 //!
 //! It promises that the packets do not depend on how the text was split over the pushes, that
 //! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
@@ -23,9 +23,9 @@
 //! and cannot be read is counted. It refuses text without packets, and `-q`, which leaves out the
 //! sequence numbers.
 //!
-//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in
-//! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
-//! identification 0 without `-v`.
+//! A frame's number is the one printed by `-#` if these numbers increase, otherwise its position in
+//! the text. Fields that a line does not show get neutral values: TTL 0 and IP identification 0
+//! without `-v`.
 
 mod addresses;
 mod body;
@@ -69,7 +69,7 @@ use start::Start;
 use tally::Tally;
 use tcp_line::Class;
 
-/// How long a line may be; the rest of a longer one is left out.
+/// Longest line; the rest of a longer one is ignored.
 const MAX_LINE: usize = 64 * 1024;
 const EXAMPLE: &str = "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0";
 
@@ -84,16 +84,16 @@ impl std::fmt::Debug for TextReader {
 
 /// Reads tcpdump's text, pushed in any split.
 pub struct TextReader {
-    /// A line whose end has not come yet.
+    /// A line without its end so far.
     unfinished: Vec<u8>,
     too_long: bool,
-    /// A carriage return ended the line before: a line feed that follows it belongs to it.
+    /// Whether a carriage return ended the previous line: a line feed after it belongs to it.
     after_return: bool,
-    /// Bytes before the line at hand.
+    /// Number of bytes before the current line.
     offset: u64,
     line: u64,
     scratch: String,
-    /// What stands before every line.
+    /// The text before every line.
     prefix: prefix::Prefix,
     pending: PendingPacket,
     /// The format of another program, if a line shows one.
@@ -101,18 +101,18 @@ pub struct TextReader {
     /// Lines of tshark or Wireshark.
     summaries: summary_store::SummaryLines,
     frame: u64,
-    /// Packets were left out before the one that comes next.
+    /// Packets were omitted before the next one.
     left_out: bool,
-    /// Something was seen that only tcpdump writes.
+    /// Whether the text has a form that only tcpdump writes.
     evidence: bool,
     seen_tcp: bool,
     delivery: Delivery,
-    /// Whether packets begin with a time; none before the first packet.
+    /// Whether packets begin with a time; `None` before the first packet.
     timed: Option<bool>,
     names: names::Names,
     conversations: relative::Conversations,
     sections: sections::Sections,
-    /// What else than TCP there is.
+    /// Packets of other protocols.
     others: errors::OtherProtocols,
     out: Vec<u8>,
     not_ip: bool,
@@ -135,7 +135,7 @@ impl Default for TextReader {
 }
 
 impl TextReader {
-    /// A reader at the start of a text.
+    /// Creates a reader at the start of a text.
     pub fn new() -> Self {
         Self {
             unfinished: Vec::new(),
@@ -175,7 +175,7 @@ impl TextReader {
 
     /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1
     /// without the control characters that every binary capture has. Prose is text too;
-    /// [`TextReader::finish`] tells if no packet was in it.
+    /// [`TextReader::finish`] fails if it contained no packet.
     pub fn looks_like_text(prefix: &[u8]) -> bool {
         let control = |b: &&u8| matches!(b, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
         !prefix.is_empty() && !prefix.contains(&0) && prefix.iter().filter(control).count() * 50 <= prefix.len()
@@ -184,14 +184,14 @@ impl TextReader {
     /// Reads more of the text.
     ///
     /// # Errors
-    /// The text is `-q` output, or another program's: nothing more can come of it.
+    /// If the text is `-q` output, or that of another program: it cannot be read.
     pub fn push<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|&b| matches!(b, b'\n' | b'\r')) {
             let (line, after) = rest.split_at(end);
             let is_return = after.first() == Some(&b'\r');
             rest = after.get(1..).unwrap_or(&[]);
-            // The second half of an end that is written as two characters.
+            // The second half of a line end that has two characters.
             if std::mem::replace(&mut self.after_return, is_return) && line.is_empty() && self.unfinished.is_empty() {
                 self.offset += 1;
                 continue;
@@ -209,10 +209,10 @@ impl TextReader {
         Ok(())
     }
 
-    /// Ends the text: gives the packets not given yet, and what there is to say about the whole.
+    /// Ends the text: delivers the remaining packets, and returns the summary.
     ///
     /// # Errors
-    /// There was no packet in the text; or as in [`TextReader::push`].
+    /// If there was no packet in the text; or as in [`TextReader::push`].
     pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<Summary, CaptureError> {
         if !self.unfinished.is_empty() {
             self.read_unfinished(sink)?;
@@ -231,7 +231,7 @@ impl TextReader {
         Ok(self.summary())
     }
 
-    /// Keeps the start of a line whose end has not come.
+    /// Stores the start of a line without its end.
     fn keep(&mut self, bytes: &[u8]) {
         let room = (MAX_LINE + 1).saturating_sub(self.unfinished.len());
         self.too_long |= bytes.len() > room;
@@ -283,7 +283,7 @@ impl TextReader {
         {
             (start.stamp, start.digits, start.logged) = (Some(logged.stamp), logged.digits, true);
         }
-        // Under -t, the second line of -v looks like a packet as well.
+        // With -t, the second line of -v looks like a packet as well.
         let may_go_on = start.is_none_or(|start| {
             let text = line.get(start.text..).unwrap_or("");
             (start.stamp.is_none() || start.logged) && self.pending.is_partial() && !text.starts_with("IP")
@@ -295,7 +295,7 @@ impl TextReader {
         let part = if may_go_on { self.pending.take(line) } else { LineRole::None };
         match (part, start, self.pending.class) {
             (LineRole::Taken, _, Some(class)) => {
-                // Below a segment that is whole stands no other one.
+                // Another one cannot directly follow a complete segment.
                 self.unread.add(u64::from(matches!(whole, Some(Class::Tcp(_))) && line::is_packet(line)), self.line);
                 self.check(&class)
             }
@@ -344,7 +344,7 @@ impl TextReader {
         };
     }
 
-    /// Refuses `-q`, unless segments with sequence numbers came before; remembers that one did.
+    /// Rejects `-q`, unless there were segments with sequence numbers; records one.
     fn check(&mut self, class: &Class) -> Result<(), CaptureError> {
         match class {
             Class::Quiet if !self.seen_tcp => Err(self.refuse(
@@ -364,7 +364,7 @@ impl TextReader {
         CaptureError { offset: self.offset, message: format!("line {}: {message}", self.line) }
     }
 
-    /// A line between packets: tcpdump's own counts, a mark for left-out packets, prose.
+    /// Reads a line between packets: tcpdump's own counts, a mark for omitted packets, prose.
     fn read_between(&mut self, line: &str, part: LineRole) {
         if self.timed.is_none() && line.contains("tcpdump") {
             self.delivery.timeline.see_command(line);
@@ -383,12 +383,12 @@ impl TextReader {
         }
     }
 
-    /// Gives the pending packet.
+    /// Delivers the pending packet.
     fn end_packet<S: Sink>(&mut self, sink: &mut S) {
         let Some(mut class) = self.pending.class.take() else { return };
         if matches!(class, Class::Partial(None)) && !self.pending.text.contains(": Flags [") {
             class = match grammar::other(&self.pending.text) {
-                // Its protocol goes on with a line of its own.
+                // Its protocol continues on another line.
                 other @ Class::Ip(protocol) if protocol != 253 => other,
                 _ => class,
             };
@@ -436,11 +436,11 @@ impl TextReader {
         let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, said };
         self.delivery.deliver(packet, sink);
         self.out = out;
-        // Bytes and times of a packet that was not read are as unknown as those of one left out.
+        // The bytes and times of an unreadable packet are as unknown as those of an omitted one.
         self.left_out |= is_unread;
     }
 
-    /// What the pending packet says, if it is not TCP.
+    /// The facts of the pending packet, if it is not TCP.
     fn non_tcp(&self) -> Option<NonTcp> {
         let text = &self.pending.text;
         EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Dns))

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_export_is_named_with_what_to_give_instead() {
+    fn every_export_is_named_with_its_remedy() {
         for (line, export, words) in [
             ("    \"_index\": \"packets-2026-01-05\",", Export::Json, "-T json"),
             ("{\"index\":{\"_index\":\"packets-2026-01-05\"}}", Export::Ek, "-T ek"),

@@ -1,17 +1,17 @@
-//! The options list of a line → the bytes of TCP options.
+//! Converts the options list of a line to the bytes of TCP options.
 //!
-//! What has a meaning for the analysis is written exactly; of other options only what the text
-//! tells (Multipath TCP: that it is there, with its length). Should all of it not fit the header's
-//! 40 bytes, the fillers go first.
+//! Options that the analysis needs are written exactly; others with the information in the text
+//! (Multipath TCP: only its presence and length). If the list exceeds the header's 40 bytes,
+//! padding is dropped first.
 
 use super::relative::WireNumbers;
 
-/// The bytes of an options list, padded to whole 32-bit words.
+/// The bytes of an options list, padded to complete 32-bit words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OptionBytes {
     bytes: [u8; Self::MAX],
     len: usize,
-    /// Items that were not understood.
+    /// Number of unreadable items.
     pub(super) unread: u32,
 }
 
@@ -35,8 +35,8 @@ impl OptionBytes {
     }
 }
 
-/// The bytes for `list`, the text between the brackets of `options [mss 1460,nop,wscale 7]`, or
-/// between the `<` and `>` of tcpdump before 4.0.
+/// The bytes for `list`, which is the text between the brackets of `options [mss 1460,nop,wscale
+/// 7]`, or between the `<` and `>` of tcpdump before 4.0.
 pub(super) fn encode(list: &str, numbers: &WireNumbers) -> OptionBytes {
     let mut all = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0 };
     if items(list).all(|item| all.add(item, numbers, false)) {
@@ -49,14 +49,14 @@ pub(super) fn encode(list: &str, numbers: &WireNumbers) -> OptionBytes {
     meant
 }
 
-/// The timestamps in `list`: the sender's, and the one that it echoes.
+/// The timestamps in `list`: the sender's, and the echoed one.
 pub(super) fn timestamps(list: &str) -> Option<(u32, u32)> {
     let (_, value) = list.split_once("TS val ").or_else(|| list.split_once("timestamp "))?;
     let mut words = value.split([' ', ',']).filter(|word| *word != "ecr");
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// How many items of `list` are not as tcpdump writes them.
+/// Number of items in `list` that differ from tcpdump's form.
 pub(super) fn irregularities(list: &str) -> u32 {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let odd = |item: &&str| {
@@ -80,8 +80,8 @@ pub(super) fn irregularities(list: &str) -> u32 {
     items(list).filter(odd).count() as u32
 }
 
-/// The items of a list. A comma separates them, except in braces and before a space: `md5` explains
-/// itself in a sentence. Before version 4.0 a space precedes ` sack` as well.
+/// The items of a list. A comma separates them, except in braces and before a space: `md5` is
+/// explained in a sentence. Before version 4.0 a space precedes ` sack` as well.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     let mut chars = list.char_indices().peekable();
@@ -114,8 +114,8 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
 }
 
 impl OptionBytes {
-    /// Adds one item; false if there was no room for it. With `meant_only`, fillers and options
-    /// that the analysis does not read are left out.
+    /// Adds an item; returns `false` if it does not fit. `meant_only`: skips padding and options
+    /// that the analysis does not use.
     fn add(&mut self, item: &str, numbers: &WireNumbers, meant_only: bool) -> bool {
         let (word, rest) = item.split_once([' ', ':', '[']).unwrap_or((item, ""));
         let filler = |out: &mut Self, parts: &[&[u8]]| meant_only || out.put(parts);
@@ -197,8 +197,8 @@ impl OptionBytes {
     }
 }
 
-/// The kind and the body of an option that tcpdump has no name for: `unknown-27 0x0102`,
-/// `opt-30:0102`, `exp-acc0`.
+/// Kind and body of an option without a name in tcpdump: `unknown-27 0x0102`, `opt-30:0102`,
+/// `exp-acc0`.
 fn unnamed(word: &str, rest: &str) -> Option<(u8, ([u8; 40], usize))> {
     if let Some(magic) = word.strip_prefix("exp-") {
         return Some((254, hex(magic)));
@@ -207,14 +207,14 @@ fn unnamed(word: &str, rest: &str) -> Option<(u8, ([u8; 40], usize))> {
     Some((kind, hex(rest.trim_start().trim_start_matches("0x"))))
 }
 
-/// The decimal number that `text` starts with, after spaces; 0 where there is none.
+/// The decimal number at the start of `text`, after spaces; 0 if there is none.
 fn value(text: &str) -> u32 {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// The hexadecimal bytes that `text` starts with, up to 40.
+/// Up to 40 hexadecimal bytes at the start of `text`.
 fn hex(text: &str) -> ([u8; 40], usize) {
     let mut bytes = [0; 40];
     let mut len = 0;

@@ -1,8 +1,8 @@
-//! The packet whose lines are being read.
+//! The packet whose lines are currently read.
 //!
-//! A packet's first line may be followed by the rest of it: the segment under the IP line of `-v`,
-//! a tunnel's inner packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done
-//! when the next one starts.
+//! A packet's first line may be followed by more of it: the segment after the IP line of `-v`, a
+//! tunnel's inner packet, the parts of a wrapped line, an HTTP head, a dump. The packet ends when
+//! the next one starts.
 
 use super::dump::HexDump;
 use super::errors;
@@ -11,25 +11,25 @@ use super::line;
 use super::tcp_line::Class;
 use super::time::TextTime;
 
-/// How many lines are put together to one, and how many that do not fit may come between.
+/// Most lines that are joined to one, and most unrelated lines between them.
 const MAX_JOINED: u32 = 12;
-/// How much of the packet that an ICMP error quotes is kept.
+/// Most bytes kept of the packet that an ICMP error quotes.
 const MAX_QUOTED: usize = 1024;
-/// How much of an HTTP head is kept.
+/// Most bytes kept of an HTTP head.
 const MAX_HTTP: usize = 8 * 1024;
 
-/// A packet's text so far, and what it is.
+/// A packet's text so far, and its kind.
 #[derive(Default)]
 pub(super) struct PendingPacket {
     pub(super) class: Option<Class>,
     pub(super) text: String,
     pub(super) stamp: Option<TextTime>,
-    /// Digits of the time's fraction.
+    /// Number of fractional digits of the time.
     pub(super) digits: usize,
-    /// Packets were left out of the text before it.
+    /// Packets are missing before it in the text.
     pub(super) left_out: bool,
     pub(super) frame: u64,
-    /// The number of its first line.
+    /// Number of its first line.
     pub(super) line: u64,
     pub(super) dump: HexDump,
     /// The HTTP head as far as it is known: the first bytes of the payload.
@@ -42,19 +42,19 @@ pub(super) struct PendingPacket {
     spare: String,
 }
 
-/// What a line is to the pending packet.
+/// The role of a line for the pending packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineRole {
-    /// A part of it.
+    /// Part of the packet.
     Taken,
-    /// Perhaps a part of the characters that `-A` dumps: anything may stand there.
+    /// Possibly a part of the characters that `-A` dumps, which may be anything.
     Characters,
-    /// No part of it.
+    /// Not a part of the packet.
     None,
 }
 
 impl PendingPacket {
-    /// Begins a packet with the text behind its time.
+    /// Begins a packet with the text after its time.
     pub(super) fn begin(&mut self, class: Class, text: &str) {
         self.class = Some(class);
         self.text.clear();
@@ -67,12 +67,12 @@ impl PendingPacket {
         self.begin_http();
     }
 
-    /// Whether the packet's text ends too early.
+    /// Whether the packet's text is incomplete.
     pub(super) fn is_partial(&self) -> bool {
         matches!(self.class, Some(Class::Partial(_)))
     }
 
-    /// Takes a line that starts no packet, if it is a part of this one.
+    /// Takes a line that does not start a packet, if it is a part of this one.
     pub(super) fn take(&mut self, line: &str) -> LineRole {
         let Some(class) = self.class else { return LineRole::None };
         if self.dump.take(line) {
@@ -88,7 +88,7 @@ impl PendingPacket {
                 }
                 true
             }
-            // A tunnel under -v: the inner packet begins on a line of its own.
+            // A tunnel with -v: the inner packet has its own line.
             Class::Ip(_) if line.contains("IP (tos ") || line.contains("IP6 (") => {
                 self.join_inner(line.trim());
                 true
@@ -122,10 +122,9 @@ impl PendingPacket {
         if taken { LineRole::Taken } else { LineRole::None }
     }
 
-    /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped
-    /// line.
+    /// Whether `line` continues the text: after the IP line of `-v`, or in a wrapped line.
     fn join(&mut self, line: &str) -> bool {
-        // A mark may be the packet's own: between its ends, or behind its options.
+        // A mark may belong to the packet: between its ends, or after its options.
         let marked = line.trim().trim_start_matches("> ").len() < line.trim().len();
         let line = unquoted(line);
         let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
@@ -133,8 +132,7 @@ impl PendingPacket {
             return false;
         }
         self.tried += 1;
-        // Where the line was broken at a space, the space may be gone; where it was broken at a
-        // width, there was none.
+        // A line broken at a space may have lost the space; one broken at a fixed width had none.
         let mut text = self.joined(line, " ");
         let mut joined = Joined::of(&text, line);
         if joined.rank > 0 {
@@ -189,14 +187,14 @@ impl PendingPacket {
         self.begin_http();
     }
 
-    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its
-    /// first line.
+    /// Begins the head of an HTTP message: `-v` prints all of it on indented lines, otherwise only
+    /// its first line is printed.
     fn begin_http(&mut self) {
         self.in_http = false;
         let Some(Class::Tcp(line)) = self.class else { return };
         let tail = line.tail.of(&self.text);
         if let Some(head) = tail.strip_prefix(": HTTP: ") {
-            // A start line has no "<": what follows one is the page's.
+            // A start line has no "<": the text from one on belongs to the web page.
             let head = head.split('<').next().unwrap_or(head).trim_end();
             if is_start_line(head) {
                 self.http.extend_from_slice(head.as_bytes());
@@ -224,7 +222,7 @@ impl PendingPacket {
     }
 }
 
-/// What a packet's text is with one more line, and how good that is: less is better.
+/// A packet's text with one more line, and its number of irregularities.
 struct Joined {
     class: Class,
     rank: u32,
@@ -248,13 +246,13 @@ impl Joined {
     }
 }
 
-/// The line without the marks of a mail that quotes it.
+/// The line without the marks of a quoting mail.
 fn unquoted(line: &str) -> &str {
     line.trim().trim_start_matches("> ")
 }
 
-/// Whether a text that `line` does not complete is a packet's all the same: it has its flags, or
-/// the line has words before the addresses, or numbers in the form of before version 4.0.
+/// Whether a text that `line` does not complete is still a packet: it has flags, or the line has
+/// words before the addresses, or numbers in the form of before version 4.0.
 fn is_begun(text: &str, line: &str) -> bool {
     let first = line.split(' ').next().unwrap_or("");
     let is_pair = line.ends_with(" >") || line.ends_with(": Flags") || line.ends_with(':') && line.contains('.');
@@ -262,7 +260,7 @@ fn is_begun(text: &str, line: &str) -> bool {
     text.contains(": Flags [") || grammar::is_ethernet_head(text) || is_pair || is_old
 }
 
-/// Whether all of an HTTP/1 message's first line is there (RFC 9112 sections 3 and 4).
+/// Whether the first line of an HTTP/1 message is complete (RFC 9112 sections 3 and 4).
 fn is_start_line(head: &str) -> bool {
     let version = |word: &str| word.starts_with("HTTP/1.") && word.len() == 8;
     let mut words = head.split(' ');

@@ -1,4 +1,4 @@
-//! Several captures of one connection in one text, pasted below each other.
+//! Several captures of one connection in one text, pasted after each other.
 //!
 //! A second one begins where a SYN comes again, with the same ports and number, at a time before
 //! that of the line above. One capture cannot show that. Read as one, both would be a connection in
@@ -9,17 +9,17 @@ use super::tally::Tally;
 use super::time::TextTime;
 use foldhash::{HashMap, HashMapExt};
 
-/// How many connections are remembered by their SYN.
+/// Most connections whose SYN is stored.
 const MAX_SYNS: usize = 4_096;
 const SECOND: i64 = 1_000_000_000;
-/// Times below this one may count from the packet before.
+/// Times below this one may be since the previous packet.
 const MIN_DAY: i64 = 3_600 * SECOND;
 /// A larger step back is midnight.
 const MAX_BACK: i64 = 12 * 3_600 * SECOND;
-/// A smaller one is a packet that another overtook on its way to tcpdump.
+/// A smaller step back is a reordered packet.
 const MIN_BACK: i64 = SECOND / 1_000;
 
-/// Where a text goes on with another capture.
+/// Finds where a text continues with another capture.
 pub(super) struct Sections {
     syns: HashMap<[End; 2], u32>,
     last: Option<TextTime>,
@@ -33,7 +33,7 @@ impl Sections {
         Self { syns: HashMap::new(), last: None, is_later: false, skipped: Tally::default() }
     }
 
-    /// Takes the ends and the number of a SYN without ACK, before its time.
+    /// Takes the ends and the sequence number of a SYN without ACK, before its time.
     pub(super) fn see_syn(&mut self, ends: [End; 2], seq: u32, stamp: Option<TextTime>) {
         let again = self.syns.get(&ends) == Some(&seq);
         self.is_later |= again && self.goes_back(stamp);

@@ -1,4 +1,4 @@
-//! A line's segment → the bytes of its packet.
+//! Writes the segment of a line as the bytes of a packet.
 
 use super::echoes::SegmentTimestamps;
 use super::tcp_line::TcpLine;

@@ -1,9 +1,9 @@
-//! Where a packet's text starts in a line.
+//! Finds the start of a packet in a line.
 //!
-//! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may
-//! stand what pages, mails and tools put in front of every line: spaces, quotation marks, line
-//! numbers, a tag, a container's name, a log's own time with the names of host and program behind
-//! it. Of several times the last one is tcpdump's; where only a log's stands there, it is taken.
+//! A packet starts with a time; with `-t`, with a word that only tcpdump writes. Pages, mails and
+//! tools may add text before every line: spaces, quotation marks, line numbers, a tag, a
+//! container's name, or a log's time followed by host and program. Of several times the last one is
+//! tcpdump's; a single time from a log is used if there is no other.
 
 use super::grammar;
 use super::prefix::MAX_WORDS;
@@ -14,28 +14,28 @@ use super::time::{self, PrintedTime, TextTime};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Start {
     pub(super) stamp: Option<TextTime>,
-    /// Digits of the time's fraction.
+    /// Number of fractional digits of the time.
     pub(super) digits: usize,
-    /// The time is one that a log put before the line: tcpdump's own is missing.
+    /// The time comes from a log: tcpdump's own is missing.
     pub(super) logged: bool,
-    /// The packet's number as `-#` prints it: behind it come two spaces.
+    /// The packet's number from `-#`, which is followed by two spaces.
     pub(super) number: Option<u64>,
-    /// Where ends what others put before the line.
+    /// End of the text that was added before the line.
     pub(super) prefix: usize,
-    /// Where the text behind the time begins.
+    /// Begin of the text after the time.
     pub(super) text: usize,
-    /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the
-    /// time as well.
+    /// Whether the line is certainly tcpdump's: other programs may start their lines with a time as
+    /// well.
     pub(super) certain: bool,
 }
 
-/// How many things may stand before the time.
+/// Most elements before the time.
 const MAX_PREFIXES: usize = 12;
-/// How many logs may have taken a line, one from the other.
+/// Most logs that have processed a line, one after the other.
 const MAX_LOGS: u32 = 2;
 
-/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin
-/// with a time of their own; `lone` whether one may be told by its time alone.
+/// The start of a packet in `line`, if any. `timed`: whether the text's packets begin with a time;
+/// `lone`: whether a time is sufficient to recognise one.
 pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start> {
     let mut at = 0;
     let mut number = None;
@@ -74,7 +74,7 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
         let may_start = untimed.is_none() && (named != Some(Tag::Word) && timed != Some(true) || log.is_some());
         if may_start && !line.starts_with('\t') && starts_untimed(rest) {
             untimed = Some(start(log, before, at, true));
-            // What follows is its own: an Ethernet address has the form of a time.
+            // The rest is tcpdump's: an Ethernet address looks like a time.
             if begins_untimed(rest) {
                 break;
             }
@@ -95,20 +95,20 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
     untimed
 }
 
-/// What others put before a line, piece by piece.
+/// The elements that others add before a line.
 enum Prefix {
-    /// A number; with its value, if it fits, where it may be the one that `-#` prints.
+    /// A number; with its value, if it fits and may be the one from `-#`.
     Number {
         len: usize,
         value: Option<Option<u64>>,
     },
-    /// A sign, or a tag of a web page.
+    /// A punctuation mark, or a tag of a web page.
     Mark(usize),
     Tag(Tag, usize),
     None,
 }
 
-/// The prefix at the start of `rest`; none where the line holds no packet.
+/// The prefix at the start of `rest`; `None` if the line has no packet.
 fn prefix(rest: &str) -> Option<Prefix> {
     Some(match rest.chars().next()? {
         '0'..='9' => {
@@ -128,16 +128,16 @@ fn prefix(rest: &str) -> Option<Prefix> {
     })
 }
 
-/// What names whose line it is.
+/// Kinds of tags that name the source of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
-    /// A word with a colon, which prose has too; a day of the week.
+    /// A word with a colon, which prose also has; a day of the week.
     Word,
-    /// What only programs write: `web-1  |`, `host tcpdump[123]:`, `[pod/x/c]`.
+    /// A form that only programs write: `web-1  |`, `host tcpdump[123]:`, `[pod/x/c]`.
     Program,
 }
 
-/// What names whose line it is, at the start of `text`, and its length.
+/// The tag at the start of `text`, and its length.
 fn tag(text: &str) -> Option<(Tag, usize)> {
     let mut words = text.split([' ', '\t']);
     let first = words.next()?;
@@ -153,9 +153,9 @@ fn tag(text: &str) -> Option<(Tag, usize)> {
     names_program.then_some((Tag::Program, end))
 }
 
-/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between:
-/// names of host and program (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or
-/// the words of another log in the first one. None where the time is tcpdump's own.
+/// Offset of tcpdump's text after a log's time, if there are only a log's words between them: host
+/// and program (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing, or the words of
+/// another log. `None` if the time is tcpdump's own.
 fn message(body: &str, logs: u32) -> Option<usize> {
     let mut at = 0;
     let mut ended = false;
@@ -183,8 +183,8 @@ fn message(body: &str, logs: u32) -> Option<usize> {
         if name.contains('>') || matches!(name, "IP" | "IP6" | "ethertype") {
             return None;
         }
-        // A log's words end with the program's name; of RFC 5424's, with its structured data; a
-        // runtime's, with its mark of a whole line.
+        // A log's words end with the program's name; those of RFC 5424 with structured data; those
+        // of a container runtime with its mark for a complete line.
         let named = name.starts_with(|c: char| c.is_alphabetic() || "[-".contains(c));
         ended = named && name.ends_with([':', ']', '-']) || matches!(name, "F" | "P" | "|");
         at += end;
@@ -192,26 +192,26 @@ fn message(body: &str, logs: u32) -> Option<usize> {
     None
 }
 
-/// The length of the number that `-#` prints, with the spaces behind it; 0 if there is none.
+/// Length of the number from `-#` and the spaces after it; 0 if there is none.
 fn own_number(text: &str) -> usize {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let behind = text.get(digits..).unwrap_or("");
     if digits > 0 && behind.starts_with("  ") { text.len() - behind.trim_start().len() } else { 0 }
 }
 
-/// Whether the text begins with a word that stands behind tcpdump's own times.
+/// Whether the text begins with a word that follows tcpdump's times.
 fn begins_own(text: &str) -> bool {
     const STARTS: [&str; 7] = ["IP ", "IP6 ", "ARP", "arp ", "RARP", "IP\t", "IP6\t"];
     STARTS.iter().any(|start| text.starts_with(start))
 }
 
-/// Whether the text behind a time is tcpdump's and no other program's.
+/// Whether the text after a time is tcpdump's, and not that of another program.
 fn is_tcpdump(text: &str) -> bool {
     begins_own(text.trim_start())
         || [" > ", " IP ", " IP6 ", "ethertype ", "(tos 0x"].iter().any(|word| text.contains(word))
 }
 
-/// Whether `text` is a packet's without a time, wherever in it the addresses stand.
+/// Whether `text` is a packet without a time; the addresses may be anywhere in it.
 fn starts_untimed(text: &str) -> bool {
     begins_untimed(text) || !begins_with_number(text) && matches!(grammar::classify(text), Class::Tcp(_) | Class::Quiet)
 }
@@ -221,7 +221,7 @@ fn begins_with_number(text: &str) -> bool {
     digits > 0 && text.get(digits..).is_none_or(|rest| rest.starts_with([' ', '\t']))
 }
 
-/// Whether a packet without a time begins right at the start of `text`.
+/// Whether a packet without a time begins at the start of `text`.
 fn begins_untimed(text: &str) -> bool {
     if begins_with_number(text) {
         return false;

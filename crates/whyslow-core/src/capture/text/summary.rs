@@ -1,11 +1,11 @@
-//! What there is to say of a whole text.
+//! The problems of a whole text.
 
 use super::tally::Tally;
 use super::{TextReader, build};
 use crate::capture::{Clock, LinkType, Problem, Summary};
 use crate::units::Time;
 
-/// Problems in the order in which they are told.
+/// Problems in the order of the report.
 #[derive(Default)]
 struct Problems(Vec<Problem>);
 
@@ -16,7 +16,7 @@ impl Problems {
         }
     }
 
-    /// Adds what was met in lines, with the first one's number.
+    /// Adds a problem of lines, with the number of the first one.
     fn add_lines(&mut self, slug: &'static str, tally: Tally, what: &str) {
         self.add(slug, tally.count, format!("{what} (first in line {})", tally.first_line));
     }
@@ -93,7 +93,7 @@ impl TextReader {
         }
     }
 
-    /// Times that are missing, coarse or odd.
+    /// Times that are missing, coarse or irregular.
     fn add_times(&self, problems: &mut Problems) {
         let timeline = &self.delivery.timeline;
         let packets = self.delivery.packets;
@@ -113,7 +113,7 @@ impl TextReader {
         problems.add("unclear-times", u64::from(timeline.unclear) * packets, unclear);
     }
 
-    /// Names that stand for no address or port.
+    /// Names without an address or a port.
     fn add_names(&self, problems: &mut Problems) {
         let service = self.names.first_unknown_service.as_deref().unwrap_or("");
         let what = format!("ports printed as a name that is not known (first \"{service}\"), given a stand-in number");

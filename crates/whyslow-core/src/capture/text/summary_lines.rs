@@ -1,5 +1,4 @@
-//! Lines of tshark and Wireshark on their way through the reader: each becomes a packet in
-//! tcpdump's words.
+//! Lines of tshark and Wireshark in the reader: each becomes a packet in tcpdump's form.
 
 use super::TextReader;
 use super::grammar;
@@ -8,7 +7,7 @@ use super::tshark::{self, Info, SummaryLine};
 use crate::capture::Sink;
 
 impl TextReader {
-    /// Takes a line of tshark or Wireshark, or a part of one; false if it is something else.
+    /// Takes a line of tshark or Wireshark, or a part of one; returns `false` for other lines.
     pub(super) fn take_summary_line<S: Sink>(&mut self, line: &str, sink: &mut S) -> bool {
         let row = tshark::columns_of_csv(line);
         let line = row.as_deref().unwrap_or(line);
@@ -29,7 +28,7 @@ impl TextReader {
         is_header
     }
 
-    /// Gives the packet of the line at hand.
+    /// Delivers the packet of the current line.
     pub(super) fn end_summary_line<S: Sink>(&mut self, sink: &mut S) {
         if self.summaries.held.is_empty() {
             return;
@@ -50,7 +49,7 @@ impl TextReader {
         self.summaries.held.clear();
     }
 
-    /// The packet of a line, written to `words` as tcpdump prints it.
+    /// The packet of a line; writes it to `words` in tcpdump's form.
     fn classify_summary(&mut self, line: &SummaryLine<'_>, words: &mut String) -> Class {
         let summaries = &mut self.summaries;
         let Some(rewritten) = summaries.conversations.rewrite(line, words) else {

@@ -1,21 +1,21 @@
-//! Lines of tshark and Wireshark, held until no more of one comes, as mails wrap them.
+//! Stores a line of tshark or Wireshark until it is complete, because mails wrap them.
 
 use super::line;
 use super::tally::Tally;
 use super::tshark::{self, SummaryConversations, SummaryLine};
 
-/// How long a line may be that is put together from several.
+/// Longest line that is joined from several.
 const MAX_LINE: usize = 16 * 1024;
-/// How many lines a summary may be wrapped to.
+/// Most lines that a summary may be wrapped to.
 const MAX_WRAPPED: u32 = 6;
 
 /// The summary lines of a text.
 pub(super) struct SummaryLines {
-    /// There were some, or their header.
+    /// Whether there were any, or their header.
     pub(super) seen: bool,
-    /// The line at hand; empty if there is none.
+    /// The current line; empty if there is none.
     pub(super) held: String,
-    /// Lines that it was put together from.
+    /// Number of lines that it was joined from.
     pub(super) parts: u32,
     /// The number of its first line.
     pub(super) line: u64,
@@ -25,7 +25,7 @@ pub(super) struct SummaryLines {
     pub(super) unplaced: Tally,
     /// Segments whose numbers follow from those of others.
     pub(super) inferred: Tally,
-    /// Packets before which others are missing from the text.
+    /// Packets before which others are missing in the text.
     pub(super) gaps: Tally,
 }
 
@@ -44,7 +44,7 @@ impl SummaryLines {
         }
     }
 
-    /// Whether every segment's line shows its timestamps: not that of another protocol's.
+    /// Whether every segment's line has its timestamps; lines of another protocol have none.
     pub(super) fn shows_timestamps(&self) -> bool {
         self.inferred.count == 0 && self.unplaced.count == 0
     }
@@ -54,12 +54,12 @@ impl SummaryLines {
         if SummaryLine::read_tcp(line).is_some() {
             return true;
         }
-        // A segment's line that is wrapped before its numbers shows an arrow at least.
+        // A segment's line that is wrapped before its numbers has at least an arrow.
         let other = SummaryLine::read_other(line);
         other.is_some_and(|other| self.seen || other.protocol == "TCP" && line.contains(['→', '-']))
     }
 
-    /// Takes a line that starts no packet, if it goes on with the one at hand.
+    /// Takes a line that does not start a packet, if it continues the current one.
     pub(super) fn join(&mut self, line: &str) -> bool {
         let line = line.trim_start_matches(['>', '|', ' ', '\t']).trim_end();
         let room = self.held.len() + line.len() < MAX_LINE;

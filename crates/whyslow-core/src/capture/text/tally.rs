@@ -1,4 +1,4 @@
-//! What is counted of a text.
+//! Counters of a text.
 
 /// How often something was met, and in which line first.
 #[derive(Clone, Copy, Default)]

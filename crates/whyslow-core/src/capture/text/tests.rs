@@ -228,7 +228,7 @@ fn every_field_of_a_line_is_in_the_packet() {
 }
 
 #[test]
-fn a_whole_segment_has_a_right_checksum() {
+fn complete_segment_has_a_correct_checksum() {
     let read = read(&handshake());
     let sliced = etherparse::SlicedPacket::from_ip(&read.packets[2].data).unwrap();
     let (Some(etherparse::NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport) else {
@@ -239,7 +239,7 @@ fn a_whole_segment_has_a_right_checksum() {
 }
 
 #[test]
-fn a_checksum_that_was_not_printed_tells_of_no_offload() {
+fn unprinted_checksum_does_not_look_like_offload() {
     // For any length, the field is neither 0 nor the pseudo-header's sum, with or without the
     // length.
     let fold = |sum: u32| ((sum >> 16) + (sum & 0xffff)) as u16;
@@ -256,7 +256,7 @@ fn a_checksum_that_was_not_printed_tells_of_no_offload() {
 }
 
 #[test]
-fn any_split_gives_the_same_packets() {
+fn split_changes_no_packet() {
     let text = format!("$ tcpdump -i eth0\r\n{}\u{2026}\n58 packets captured\n", handshake().replace(' ', "\u{a0}"));
     let whole = try_read(text.as_bytes(), usize::MAX).unwrap();
     assert_eq!(whole.summary.packets, 4);
@@ -268,7 +268,7 @@ fn any_split_gives_the_same_packets() {
 }
 
 #[test]
-fn a_long_line_is_cut_and_counted_in_any_split() {
+fn long_line_is_truncated_and_counted_in_any_split() {
     let text = format!("{}{}\n{ACK}\n", handshake(), "x".repeat(200_000));
     for step in [1_000, 65_536, 65_537, usize::MAX] {
         let read = try_read(text.as_bytes(), step).unwrap();
@@ -282,7 +282,7 @@ fn a_long_line_is_cut_and_counted_in_any_split() {
 }
 
 #[test]
-fn text_is_told_from_binary() {
+fn binary_input_is_not_text() {
     let looks = |bytes: &[u8]| TextReader::looks_like_text(bytes);
     assert!(looks(handshake().as_bytes()));
     assert!(looks("三次握手结束。\n```\n".as_bytes()));

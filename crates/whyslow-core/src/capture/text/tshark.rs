@@ -1,10 +1,10 @@
-//! The summary lines of tshark and Wireshark: one packet a line, in columns.
+//! The summary lines of tshark and Wireshark: one packet per line, in columns.
 //!
 //! `12 0.123456 192.0.2.1 → 192.0.2.2 TCP 66 443 → 51234 [ACK] Seq=1 Ack=1 Win=65535 Len=0 …`
 //!
 //! The number, the time, the arrow between the hosts, the protocol and the frame's length may be
-//! missing. A packet whose info is another protocol's (`TLSv1.3 1514 Application Data`) shows its
-//! hosts and its frame's length only; see [`conversations`].
+//! missing. A packet with the info of another protocol (`TLSv1.3 1514 Application Data`) has only
+//! its hosts and its frame's length; see [`conversations`].
 
 mod conversations;
 
@@ -12,24 +12,24 @@ use super::body::decimal;
 use super::time::{self, TextTime};
 pub(super) use conversations::SummaryConversations;
 
-/// How many brackets of a line are looked at: notes stand before the flags.
+/// Most brackets of a line that are examined: notes precede the flags.
 const MAX_BRACKETS: usize = 16;
-/// How long the name of a host or a port may be.
+/// Longest name of a host or a port.
 const MAX_WORD: usize = 255;
-/// Seconds beyond which a time counts from the epoch: in 1973.
+/// Seconds from which on a time is since the epoch: in 1973.
 const FIRST_EPOCH: i64 = 100_000_000;
 
-/// One line, its words borrowed.
+/// One line, with borrowed words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryLine<'a> {
     pub(super) number: Option<u64>,
     pub(super) time: Option<TextTime>,
-    /// Digits of the time's fraction.
+    /// Number of fractional digits of the time.
     pub(super) digits: usize,
     pub(super) src: &'a str,
     pub(super) dst: &'a str,
     pub(super) protocol: &'a str,
-    /// Of the frame, from the link layer on.
+    /// Length of the frame, from the link layer on.
     pub(super) frame_len: Option<u32>,
     pub(super) info: Info<'a>,
 }
@@ -38,7 +38,7 @@ pub(super) struct SummaryLine<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Info<'a> {
     Tcp(TcpInfo<'a>),
-    /// Another protocol's words.
+    /// Text of another protocol.
     Other(&'a str),
 }
 
@@ -49,23 +49,23 @@ pub(super) struct TcpInfo<'a> {
     pub(super) notes: &'a str,
     pub(super) src_port: &'a str,
     pub(super) dst_port: &'a str,
-    /// In the order of RFC 9293 section 3.1.
+    /// Flags in the order of RFC 9293 section 3.1.
     pub(super) flags: u16,
     pub(super) seq: u32,
     pub(super) ack: Option<u32>,
-    /// With the scale of the handshake, if Wireshark has seen that.
+    /// With the scale of the handshake, if Wireshark has seen it.
     pub(super) window: Option<u32>,
     pub(super) len: Option<u32>,
     pub(super) mss: Option<u32>,
     pub(super) scale: Option<u8>,
     pub(super) sack_permitted: bool,
     pub(super) timestamps: Option<(u32, u32)>,
-    /// Up to four blocks.
+    /// Up to four SACK blocks.
     pub(super) sack: [Option<(u32, u32)>; 4],
 }
 
 impl<'a> SummaryLine<'a> {
-    /// Reads a line with TCP's own info; `None` if it is not one.
+    /// Parses a line with TCP's info; `None` for others.
     pub(super) fn read_tcp(line: &'a str) -> Option<Self> {
         let (flags_at, flags, fields) = flag_bracket(line)?;
         let (front, src_port, dst_port) = ports(line.get(..flags_at)?)?;
@@ -75,8 +75,8 @@ impl<'a> SummaryLine<'a> {
         Some(columns.line(Info::Tcp(info)))
     }
 
-    /// Reads a line with another protocol's info, or with info that is cut off. It must show a time
-    /// and an arrow, or a number, a time and a length, so that prose is not taken for it.
+    /// Parses a line with the info of another protocol, or with truncated info. It must have a time
+    /// and an arrow, or a number, a time and a length, so that prose is not mistaken for it.
     pub(super) fn read_other(line: &'a str) -> Option<Self> {
         let columns = Columns::read(line)?;
         let plausible = columns.has_arrow || columns.number.is_some() && columns.frame_len.is_some();
@@ -85,7 +85,7 @@ impl<'a> SummaryLine<'a> {
         (columns.time.is_some() && plausible && is_protocol).then(|| columns.line(info))
     }
 
-    /// Whether all that the analysis needs is there.
+    /// Whether it has everything that the analysis needs.
     pub(super) fn is_whole(&self) -> bool {
         match &self.info {
             Info::Tcp(tcp) => tcp.len.is_some() && tcp.window.is_some(),
@@ -94,7 +94,7 @@ impl<'a> SummaryLine<'a> {
     }
 }
 
-/// Whether the line names the columns, as Wireshark does above packets that it prints.
+/// Whether the line names the columns, as Wireshark does before printed packets.
 pub(super) fn is_header(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let first = words.next();
@@ -109,7 +109,7 @@ pub(super) fn columns_of_csv(line: &str) -> Option<String> {
     fields.contains("\",\"").then(|| fields.replace("\",\"", " "))
 }
 
-/// Whether a line goes on with the fields of a segment's info.
+/// Whether a line continues with the fields of a segment's info.
 pub(super) fn is_fields(line: &str) -> bool {
     const NAMES: [&str; 13] = [
         "Seq=",
@@ -129,7 +129,7 @@ pub(super) fn is_fields(line: &str) -> bool {
     NAMES.iter().any(|name| line.starts_with(name))
 }
 
-/// The bracket with TCP flags: its place, the flags, and the fields behind it.
+/// The bracket with TCP flags: its offset, the flags, and the fields after it.
 fn flag_bracket(line: &str) -> Option<(usize, u16, &str)> {
     line.match_indices('[').take(MAX_BRACKETS).find_map(|(at, _)| {
         let (inside, behind) = line.get(at + 1..)?.split_once(']')?;
@@ -193,7 +193,7 @@ fn last_word(text: &str) -> (&str, &str) {
     (text.get(..at).unwrap_or(""), text.get(at..).unwrap_or(""))
 }
 
-/// Takes the notes in brackets off the end of `front`.
+/// Removes the notes in brackets from the end of `front`.
 fn notes(front: &str) -> (&str, &str) {
     let mut start = front.trim_end().len();
     for _ in 0..MAX_BRACKETS {
@@ -218,7 +218,7 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn read(line: &'a str) -> Option<Self> {
-        // Marks that a mail puts before a line.
+        // Marks that a mail adds before a line.
         let mut rest = line.trim_start_matches(['>', '|', '*', '#', '`', ' ', '\t']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let (word, behind) = rest.split_at_checked(digits)?;
@@ -263,7 +263,7 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// An address, or a name with a letter or a dot: no port, no mark.
+/// Whether it is an address, or a name with a letter or a dot, and not a port or a mark.
 fn is_host(word: &str) -> bool {
     let known = |c: char| c.is_alphanumeric() || ".:-_%*".contains(c);
     let number = word.bytes().all(|b| b.is_ascii_digit());
@@ -274,7 +274,7 @@ fn is_host(word: &str) -> bool {
         && word.chars().any(char::is_alphanumeric)
 }
 
-/// The time at the start of `text`, the digits of its fraction, and the bytes it takes.
+/// The time at the start of `text`, its fractional digits, and its length in bytes.
 fn time_column(text: &str) -> Option<(TextTime, usize, usize)> {
     if let Some((seconds, len)) = decimal(text)
         && let Some(fraction) = text.get(len..).and_then(|rest| rest.strip_prefix(['.', ',']))
@@ -295,13 +295,14 @@ fn time_column(text: &str) -> Option<(TextTime, usize, usize)> {
 }
 
 impl TcpInfo<'_> {
-    /// Reads `Seq=0 Ack=1 Win=65535 Len=0 MSS=1460 …`.
+    /// Parses `Seq=0 Ack=1 Win=65535 Len=0 MSS=1460 …`.
     fn fields(mut self, fields: &str) -> Option<Self> {
         let (mut seq, mut scale) = (None, None);
         let (mut value, mut echo, mut old, mut left) = (None, None, false, None);
         for word in fields.split_ascii_whitespace() {
             let (name, number) = word.split_once('=').unwrap_or((word, ""));
-            // A note may adhere to the last one: `TSecr=1[Packet size limited during capture]`.
+            // A note may directly follow the last one: `TSecr=1[Packet size limited during
+            // capture]`.
             let number = decimal(number).map(|(number, _)| number);
             match name {
                 "Seq" => seq = number,
@@ -313,7 +314,8 @@ impl TcpInfo<'_> {
                 _ if name.starts_with("SACK_PERM") => self.sack_permitted = true,
                 "TSval" => value = number,
                 "TSecr" => echo = number,
-                // As before version 1.6, which printed the shift itself as the window's scale.
+                // The form before version 1.6, which printed the shift itself as the window's
+                // scale.
                 "TSV" => (value, old) = (number, true),
                 "TSER" => echo = number,
                 "SLE" => left = number,

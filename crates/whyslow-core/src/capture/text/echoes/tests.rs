@@ -21,7 +21,7 @@ fn missing(segments: &[(i64, bool, u32, u32)]) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn a_conversation_that_is_all_there() {
+fn complete_conversation_lacks_no_packet() {
     let whole =
         [(0, true, 100, 0), (20, false, 900, 100), (21, true, 121, 900), (22, true, 122, 900), (41, false, 921, 121)];
     assert_eq!(missing(&whole), []);
@@ -30,7 +30,7 @@ fn a_conversation_that_is_all_there() {
 }
 
 #[test]
-fn what_is_echoed_and_not_shown_was_left_out() {
+fn echoed_segment_that_is_not_shown_is_missing() {
     // Without the segment that has 121.
     let cut =
         [(0, true, 100, 0), (20, false, 900, 100), (30, true, 130, 900), (41, false, 921, 121), (50, false, 930, 130)];
@@ -47,7 +47,7 @@ fn values_wrap_around() {
 }
 
 #[test]
-fn ends_used_again_begin_anew() {
+fn reused_ends_are_a_new_conversation() {
     let again =
         [(0, true, 5_000, 0), (9, false, 70, 5_000), (900, true, 10, 0), (920, false, 80, 10), (930, true, 12, 80)];
     assert_eq!(missing(&again), []);

@@ -9,7 +9,7 @@ fn lookups(text: &str) -> Vec<Lookup> {
 }
 
 #[test]
-fn a_name_is_resolved_from_the_query_to_the_answer() {
+fn lookup_lasts_from_query_to_response() {
     let found = lookups(
         "10:00:00.000000 IP 192.0.2.1.53422 > 192.0.2.53.53: 12345+ [1au] A? www.example.com. (44)\n\
          10:00:00.000100 IP 192.0.2.1.53422 > 192.0.2.53.domain: 777+ AAAA? www.example.com. (44)\n\
@@ -25,7 +25,7 @@ fn a_name_is_resolved_from_the_query_to_the_answer() {
 }
 
 #[test]
-fn a_query_sent_again_goes_on() {
+fn retransmitted_query_continues_the_lookup() {
     let found = lookups(
         "10:00:00.000000 IP client.40000 > resolver.53: 5+ A? a.example. (27)\n\
          10:00:05.000000 IP client.40001 > other.53: 6+ A? a.example. (27)\n\
@@ -38,7 +38,7 @@ fn a_query_sent_again_goes_on() {
 }
 
 #[test]
-fn verbose_lines() {
+fn verbose_lines_are_read() {
     let found = lookups(
         "10:00:00.000000 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 55)\n    \
          192.0.2.1.5000 > 192.0.2.53.53: [udp sum ok] 9+ A? a.example. (27)\n\
@@ -49,7 +49,7 @@ fn verbose_lines() {
 }
 
 #[test]
-fn what_is_not_answered_or_has_no_times_has_no_duration() {
+fn lookup_without_response_or_times_has_no_duration() {
     let query = "IP 192.0.2.1.5000 > 192.0.2.53.53: 9+ A? a.example. (27)\n";
     let answer = "IP 192.0.2.53.53 > 192.0.2.1.5000: 9 1/0/0 A 192.0.2.7 (43)\n";
     let open = lookups(&format!("10:00:00.1 {query}10:00:01.1 {query}"));
@@ -68,7 +68,7 @@ fn many_lookups_are_counted() {
 }
 
 #[test]
-fn queries_take_steps_in_proportion_to_their_number() {
+fn steps_for_queries_are_linear() {
     let steps = |count: u32| {
         let text: String =
             (0..count).map(|n| format!("10:00:00.1 IP a.5 > b.53: {}+ A? n{n}.example. (27)\n", n % 65_536)).collect();

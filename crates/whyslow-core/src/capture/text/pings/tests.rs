@@ -22,7 +22,7 @@ const LINUX: &str = "$ ping -c 4 www.example.com\n\
     64 bytes from 192.0.2.9: icmp_seq=4 ttl=56 time=11.9 ms\n";
 
 #[test]
-fn what_ping_prints_is_told() {
+fn ping_output_is_read() {
     let shown = ping(LINUX);
     assert_eq!((shown.to.as_str(), shown.from.as_deref()), ("www.example.com", None));
     assert_eq!((shown.sent, shown.received), (Some(4), Some(3)));
@@ -30,7 +30,7 @@ fn what_ping_prints_is_told() {
 }
 
 #[test]
-fn its_own_counts_go_before_its_lines() {
+fn ping_counts_take_precedence_over_lines() {
     let whole = ping(&format!(
         "{LINUX}\n--- www.example.com ping statistics ---\n\
          40 packets transmitted, 38 received, 5% packet loss, time 39005ms\n\
@@ -41,7 +41,7 @@ fn its_own_counts_go_before_its_lines() {
 }
 
 #[test]
-fn lines_left_out_leave_the_loss_unknown() {
+fn omitted_lines_make_the_loss_unknown() {
     let cut = ping(&format!("{LINUX}...\n64 bytes from 192.0.2.9: icmp_seq=99 ttl=56 time=11.0 ms\n"));
     assert_eq!((cut.sent, cut.received), (None, None));
     assert_eq!(micros(&cut).unwrap()[0], 11_000);
@@ -93,7 +93,7 @@ fn echoes_among_packets() {
 }
 
 #[test]
-fn ping_alone_is_read_and_prose_is_not() {
+fn ping_output_is_accepted_and_prose_is_not() {
     assert_eq!(try_read(LINUX.as_bytes(), 3).unwrap().summary.packets, 0);
     assert!(try_read(b"64 packets transmitted, and none came back.\nPING me.\n", 3).is_err());
 }

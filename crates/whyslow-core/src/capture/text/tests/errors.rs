@@ -38,7 +38,7 @@ fn with(said: &str) -> String {
 }
 
 #[test]
-fn the_one_connection_between_the_hosts_is_meant() {
+fn error_is_about_the_only_connection_between_the_hosts() {
     let [Some(icmp)] = errors(&with("198.51.100.2 unreachable - need to frag (mtu 1400)"))[..] else { panic!() };
     assert_eq!((icmp.fate, icmp.kind, icmp.size), (Fate::TooBig(Some(1400)), (3, 4), None));
     assert_eq!(icmp.by.to_string(), "203.0.113.9");
@@ -73,7 +73,7 @@ fn the_one_connection_between_the_hosts_is_meant() {
 }
 
 #[test]
-fn what_may_be_anothers_is_nobodys() {
+fn ambiguous_error_is_about_no_connection() {
     // Nothing is in flight anymore.
     let acknowledged = "10:00:00.025000 IP 198.51.100.2.80 > 192.0.2.1.40000: Flags [.], ack 501, win 1000, length 0\n";
     // A second connection between the hosts, with a SYN in flight.
@@ -103,7 +103,7 @@ fn what_may_be_anothers_is_nobodys() {
 }
 
 #[test]
-fn what_v_quotes_names_the_connection() {
+fn quoted_packet_identifies_the_connection() {
     let second = "10:00:00.025000 IP 192.0.2.1.40001 > 198.51.100.2.80: Flags [S], seq 5, win 1000, length 0\n";
     let error = "10:00:00.030000 IP (tos 0xc0, ttl 64, id 1, offset 0, flags [none], proto ICMP (1), length 56)\n    \
         203.0.113.9 > 192.0.2.1: ICMP 198.51.100.2 unreachable - need to frag (mtu 1400), length 36\n\t\
@@ -161,7 +161,7 @@ fn names_and_ipv6_are_read_too() {
 }
 
 #[test]
-fn a_dump_shows_all_of_it() {
+fn dump_shows_the_complete_error() {
     let dumped = "10:00:00.03 IP 203.0.113.9 > 192.0.2.1: ICMP host 198.51.100.2 unreachable, length 36\n\t\
         0x0000:  4500 0038 0000 0000 4001 0000 cb00 7109\n\t0x0010:  c000 0201 0301 0000 0000 0000 4500 0234\n\t\
         0x0020:  0009 4000 3f06 0000 c000 0201 c633 6402\n\t0x0030:  9c40 0050 0000 03e9\n";

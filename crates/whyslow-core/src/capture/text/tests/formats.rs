@@ -30,7 +30,7 @@ fn ipv6_with_names_and_numbers() {
 }
 
 #[test]
-fn names_get_the_same_stand_in_everywhere() {
+fn names_get_the_same_placeholder_everywhere() {
     let read = read(
         "16:54:06.286416 IP domain1.33666 > x.x.x.x1.http: Flags [S], seq 10, win 64240, length 0\n\
          16:54:06.486797 IP x.x.x.x1.http > domain1.33666: Flags [S.], seq 90, ack 11, win 62643, length 0\n\
@@ -45,7 +45,7 @@ fn names_get_the_same_stand_in_everywhere() {
 }
 
 #[test]
-fn what_hides_a_host_may_have_dots_and_no_port() {
+fn anonymised_host_may_have_dots_and_no_port() {
     let line = |src: &str, dst: &str| format!("10:00:00.1 IP {src} > {dst}: Flags [.], ack 1, win 5, length 0\n");
     let read = read(
         &[
@@ -70,7 +70,7 @@ fn what_hides_a_host_may_have_dots_and_no_port() {
 }
 
 #[test]
-fn unknown_services_get_a_stand_in_port() {
+fn unknown_service_gets_a_placeholder_port() {
     let line = "10:00:00.000001 IP 192.0.2.1.frobnicate > 192.0.2.2.5: Flags [.], ack 1, win 5, length 0";
     let [first, second] = [read(line), read(line)];
     assert_eq!(first.packets, second.packets);
@@ -104,7 +104,7 @@ fn verbose_takes_two_lines() {
 }
 
 #[test]
-fn an_option_that_is_not_printed_keeps_its_room() {
+fn unprinted_option_keeps_its_length() {
     let read = read(
         "10:00:00.000001 IP (tos 0x0, ttl 64, id 0, offset 0, flags [DF], proto TCP (6), length 68)\n    \
          192.0.2.1.4 > 192.0.2.2.80: Flags [.W], cksum 0x20a4 (incorrect -> 0x3b19), ack 1, win 1027, \
@@ -137,7 +137,7 @@ fn link_layer_and_interface_come_before_the_addresses() {
 }
 
 #[test]
-fn the_inner_packet_of_a_verbose_tunnel_counts() {
+fn inner_packet_of_a_verbose_tunnel_is_read() {
     let read = read(
         "10:00:00.000001 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 110)\n    \
          203.0.113.2.43443 > 203.0.113.1.6081: [no cksum] Geneve, Flags [none], vni 0xb\n\
@@ -154,7 +154,7 @@ fn the_inner_packet_of_a_verbose_tunnel_counts() {
 }
 
 #[test]
-fn a_packet_quoted_by_icmp_is_not_one() {
+fn packet_quoted_by_icmp_is_not_a_segment() {
     let read = read(
         "10:00:00.000001 IP (tos 0x0, ttl 64, id 1, offset 0, flags [none], proto ICMP (1), length 96)\n    \
          192.0.2.9 > 192.0.2.1: ICMP 192.0.2.2 unreachable - need to frag (mtu 1400), length 76\n\
@@ -224,7 +224,7 @@ fn before_version_4() {
 }
 
 #[test]
-fn every_option_has_its_bytes() {
+fn every_option_is_written() {
     let options = |list: &str| {
         let line =
             format!("10:00:00.1 IP 192.0.2.1.4 > 192.0.2.2.80: Flags [S], seq 5, win 7, options [{list}], length 0");
@@ -244,7 +244,7 @@ fn every_option_has_its_bytes() {
 }
 
 #[test]
-fn what_matters_stays_when_options_are_too_many() {
+fn relevant_options_are_kept_if_there_are_too_many() {
     let fill = "nop,".repeat(30);
     let line = format!(
         "10:00:00.1 IP 192.0.2.1.4 > 192.0.2.2.80: Flags [S], seq 5, win 7, options [{fill}mss 1460,sackOK,TS val 1 ecr 2,\
@@ -267,7 +267,7 @@ fn http_heads_are_payload() {
 }
 
 #[test]
-fn hexadecimal_lines_are_the_packet_itself() {
+fn hexadecimal_lines_are_the_packet() {
     let dump = "\t0x0000:  4500 0030 1b68 4000 4006 9b5c c000 0201  E..0.h@.@.......\n\
                 \t0x0010:  c000 0202 9c40 0050 0000 1000 0000 2000  .....@.P........\n\
                 \t0x0020:  5018 01f6 0000 0000 6162 6364 6566 6768  P.......abcdefgh\n";

@@ -57,7 +57,7 @@ const VERBOSE: &str = "10:00:00.000001 IP (tos 0x0, ttl 57, id 4660, offset 0, f
     options [nop,nop,TS val 2 ecr 1], length 0\n";
 
 #[test]
-fn are_taken_off_and_tcpdumps_own_time_wins() {
+fn prefixes_are_removed_and_tcpdumps_time_is_used() {
     for prefix in PREFIXES {
         same(&before_each(prefix, &handshake()), &handshake());
         same(&before_each(prefix, VERBOSE), VERBOSE);
@@ -65,7 +65,7 @@ fn are_taken_off_and_tcpdumps_own_time_wins() {
 }
 
 #[test]
-fn the_lines_below_a_packet_have_them_too() {
+fn prefixes_of_following_lines_are_removed() {
     let dump = "10:00:00.1 IP 192.0.2.1.40000 > 192.0.2.2.80: Flags [P.], seq 4096:4104, ack 8192, win 502, length 8\n\
                 \t0x0000:  4500 0030 1b68 4000 4006 9b5c c000 0201  E..0.h@.@.......\n\
                 \t0x0010:  c000 0202 9c40 0050 0000 1000 0000 2000  .....@.P........\n\
@@ -78,7 +78,7 @@ fn the_lines_below_a_packet_have_them_too() {
 }
 
 #[test]
-fn every_form_of_time_behind_them() {
+fn every_form_of_time_after_a_prefix_is_read() {
     let forms = ["1658816767.794026", "2022-07-26 06:26:07.794026", " 00:00:00.000000", "10:00:00.000001"];
     for (prefix, form) in PREFIXES.into_iter().flat_map(|prefix| forms.map(|form| (prefix, form))) {
         let text = format!("{form} {}", SYN.split_once(' ').unwrap().1);
@@ -87,7 +87,7 @@ fn every_form_of_time_behind_them() {
 }
 
 #[test]
-fn numbers_behind_them_are_frames() {
+fn numbers_after_a_prefix_are_frame_numbers() {
     let text: String = handshake().lines().zip(7..).map(|(line, n)| format!("{n:5}  {line}\n")).collect();
     for prefix in PREFIXES {
         same(&before_each(prefix, &text), &text);
@@ -95,7 +95,7 @@ fn numbers_behind_them_are_frames() {
 }
 
 #[test]
-fn other_programs_lines_are_no_packets() {
+fn lines_of_other_programs_are_not_packets() {
     let mut text = String::new();
     for line in VERBOSE.lines() {
         text += &format!("Nov 22 10:00:00.123456 host tcpdump[123]: {line}\n");
@@ -111,7 +111,7 @@ fn untimed(before: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn a_logs_time_is_taken_where_there_is_no_other() {
+fn log_time_is_used_without_another_time() {
     let read = read(&untimed(|n| format!("2026-01-01T10:00:00.{:03}Z ", 20 * n)));
     assert_eq!(read.micros(), [0, 20_000, 40_000, 60_000]);
     assert_eq!(read.summary.clock, Clock::Absolute);
@@ -125,7 +125,7 @@ fn a_logs_time_is_taken_where_there_is_no_other() {
 }
 
 #[test]
-fn of_whole_seconds_nothing_is_concluded() {
+fn whole_seconds_are_not_used() {
     for before in ["Nov 22 10:00:00 host tcpdump[123]: ", "2026-01-01T10:00:00+00:00 host tcpdump[123]: "] {
         let read = read(&untimed(|_| before.to_owned()));
         assert_eq!(read.summary.clock, Clock::None);
@@ -138,7 +138,7 @@ fn of_whole_seconds_nothing_is_concluded() {
 }
 
 #[test]
-fn a_whole_second_among_finer_times_is_odd() {
+fn whole_second_among_finer_times_is_counted() {
     let lines: Vec<_> = handshake().lines().map(String::from).collect();
     let read = read(&format!("{}\n{}\n10:00:00{}\n", lines[0], lines[1], &lines[2][15..]));
     assert_eq!((read.count("odd-time"), read.summary.clock), (1, Clock::Relative));
@@ -150,7 +150,7 @@ proptest! {
 
     /// Arbitrary names of hosts, programs and containers.
     #[test]
-    fn any_names(
+    fn any_host_and_program_names_are_removed(
         host in "[a-z][a-z0-9.-]{0,12}",
         program in "[a-z][a-z0-9_-]{0,12}",
         pid in 1..99_999_u32,
@@ -173,7 +173,7 @@ proptest! {
 
     /// Arbitrary lines in any order, with or without prefixes.
     #[test]
-    fn any_mixture_does_no_harm(
+    fn any_mixture_of_lines_is_harmless(
         lines in prop::collection::vec((0..PREFIXES.len() + 1, 0..8_usize, "[ -~]{0,40}"), 0..40),
         ends in prop::sample::select(vec!["\n", "\r\n", "\r"]),
         step in 1..100_usize,

@@ -87,7 +87,7 @@ fn a_handshake_without_its_second_packet() {
 }
 
 #[test]
-fn a_port_used_again() {
+fn reused_port_is_a_new_connection() {
     let got = numbers(&[
         data(UP, "S", "seq 1000"),
         data(DOWN, "S.", "seq 9000, ack 1001"),
@@ -112,13 +112,13 @@ fn a_port_used_again() {
 }
 
 #[test]
-fn a_refused_connection() {
+fn refused_connection_has_real_numbers() {
     let got = numbers(&[data(UP, "S", "seq 800000"), data(DOWN, "R.", "seq 0, ack 800001")]);
     assert_eq!(got[1], (0, 800001));
 }
 
 #[test]
-fn hidden_numbers_follow_what_was_sent_and_acknowledged() {
+fn unprinted_numbers_follow_sent_and_acknowledged_data() {
     let got = numbers(&[
         data(UP, "S", "seq 1000"),
         data(DOWN, "S.", "seq 9000, ack 1001"),
@@ -150,7 +150,7 @@ fn sack_blocks_count_from_the_same_zero() {
 }
 
 #[test]
-fn directions_with_equal_ports_are_told_apart() {
+fn directions_with_equal_ports_are_separate() {
     let up = "IP 192.0.2.9.179 > 192.0.2.2.179:";
     let down = "IP 192.0.2.2.179 > 192.0.2.9.179:";
     let got = numbers(&[
@@ -163,7 +163,7 @@ fn directions_with_equal_ports_are_told_apart() {
 }
 
 #[test]
-fn the_oldest_conversation_is_forgotten() {
+fn oldest_conversation_is_dropped() {
     let mut conversations = super::super::relative::Conversations::new();
     let end = |port: u16, host: u8| (IpAddr::from([192, 0, 2, host]), port);
     let printed = super::super::relative::SegmentNumbers { flags: 0x10, seq: Some(7_000_000), ack: Some(9), length: 0 };

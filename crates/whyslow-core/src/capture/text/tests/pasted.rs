@@ -1,8 +1,8 @@
-//! What web pages, terminals and mails make of text.
+//! Changes that web pages, terminals and mails make to text.
 
 use super::*;
 
-/// Whether `text` gives the same packets as the handshake.
+/// Checks that `text` gives the same packets as the handshake.
 #[track_caller]
 fn same_as_handshake(text: &str) {
     let [expected, got] = [read(&handshake()), read(text)];
@@ -66,8 +66,8 @@ fn prose_and_prompts_around() {
     ));
 }
 
-/// Whether `text` gives the same headers as the handshake: the words of the protocol above are lost
-/// in a wrapped line.
+/// Checks that `text` gives the same headers as the handshake: a wrapped line loses the words of
+/// the application protocol.
 #[track_caller]
 fn same_headers(text: &str) {
     let [expected, got] = [read(&handshake()), read(text)].map(|read| {
@@ -105,7 +105,7 @@ fn wrapped_lines() {
 }
 
 #[test]
-fn left_out_packets_are_noticed() {
+fn omitted_packets_are_marked() {
     for mark in ["......", "...", "\u{2026}", "[...]", "# ...", "(snip)", "此处省略", "  . . .", "⋮"] {
         let read = read(&format!("{SYN}\n{SYN_ACK}\n{mark}\n{DATA}\n"));
         assert_eq!(read.count("elided-text"), 1, "{mark}");
@@ -119,7 +119,7 @@ fn left_out_packets_are_noticed() {
 }
 
 #[test]
-fn numbers_that_are_missing_are_packets_left_out() {
+fn missing_packet_numbers_are_omitted_packets() {
     let lines: Vec<_> = handshake().lines().map(String::from).collect();
     let read = read(&format!("    3  {}\n    4  {}\n   17  {}\n   18  {}\n", lines[0], lines[1], lines[2], lines[3]));
     assert_eq!(read.count("elided-text"), 12);
@@ -127,7 +127,7 @@ fn numbers_that_are_missing_are_packets_left_out() {
 }
 
 #[test]
-fn drops_are_told() {
+fn dropped_packets_are_reported() {
     let read = read(&format!(
         "{}4 packets captured\n9 packets received by filter\n5 packets dropped by kernel\n",
         handshake()
@@ -137,7 +137,7 @@ fn drops_are_told() {
 }
 
 #[test]
-fn what_cannot_be_read_is_counted() {
+fn unreadable_lines_are_counted() {
     let read = read(&format!(
         "{SYN}\n\
          10:00:00.01 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [Q.], seq 1, ack 2, win 3, length 0\n\
@@ -155,7 +155,7 @@ fn what_cannot_be_read_is_counted() {
 
 #[test]
 fn no_line_that_looks_like_a_packet_is_lost() {
-    // Behind words that nobody knows, below a segment, among the characters of -A.
+    // After unknown words, after a segment, among the characters of -A.
     for before in ["the one at ", "    ", "\t", "pod-a container-b "] {
         let text = format!("{SYN}\n{before}{}\n{SYN_ACK}\n", DATA.trim_start_matches("10:00:00.020200 "));
         assert_eq!(read(&text).count("unread-line"), 1, "{before}");
@@ -165,7 +165,7 @@ fn no_line_that_looks_like_a_packet_is_lost() {
 }
 
 #[test]
-fn a_line_cut_short_is_read_as_far_as_it_goes() {
+fn truncated_line_gives_its_complete_fields() {
     let read = read(&format!("{SYN}\n{SYN_ACK}\n{}\n{} ...\n", &ACK[..ACK.len() - 20], &DATA[..104]));
     assert_eq!(read.count("cut-line"), 2);
     let segments = read.segments();
@@ -205,8 +205,8 @@ fn counts_are_read_after_a_dump_of_characters() {
 
 #[test]
 fn only_the_start_of_an_endless_packet_is_looked_at() {
-    // Many " > ", and a line that never ends in pieces: read in full, each would cost its length
-    // squared.
+    // Many " > ", and an endless line in pieces: if read completely, the cost of each would be the
+    // square of its length.
     let pairs = format!("10:00:00.000001 IP {}\n", "a > ".repeat(16_000)).repeat(40);
     let read = try_read(pairs.as_bytes(), usize::MAX).unwrap();
     assert_eq!((read.packets.len(), read.segments().len()), (40, 0));
@@ -216,7 +216,7 @@ fn only_the_start_of_an_endless_packet_is_looked_at() {
 }
 
 #[test]
-fn link_layer_lines_wrapped_by_a_mail_are_whole_again() {
+fn wrapped_link_layer_lines_are_joined() {
     let line = "10:00:00.000000 02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 190: \
                 192.0.2.1.44120 > 192.0.2.2.2049: Flags [P.], seq 1000:1124, ack 5000, win 2356, \
                 options [nop,nop,TS val 1000 ecr 500], length 124: NFS request xid 77 120 access\n";
@@ -237,7 +237,7 @@ fn link_layer_lines_wrapped_by_a_mail_are_whole_again() {
 }
 
 #[test]
-fn lines_of_before_version_4_are_whole_again_wherever_they_are_wrapped() {
+fn wrapped_lines_before_version_4_are_joined() {
     let line = "10:00:00.000000 192.0.2.1.4000 > 192.0.2.2.80: P 1:292(291) ack 7 win 5840 <nop,nop,timestamp 7 9,nop,nop, \
                 sack 1 {11:19} > (DF)\n";
     let expected = read(line).segments();
@@ -254,12 +254,12 @@ fn lines_of_before_version_4_are_whole_again_wherever_they_are_wrapped() {
 }
 
 #[test]
-fn a_second_capture_of_the_same_connection_is_left_out() {
+fn second_capture_of_the_same_connection_is_skipped() {
     let other_end = handshake().replace("10:00:00.0", "09:59:59.9").replace("mss 1460", "mss 1452");
     let both = read(&format!("at the client:\n{}\nat the server:\n{other_end}", handshake()));
     assert_eq!(both.packets, read(&handshake()).packets);
     assert_eq!(both.count("second-capture"), 4);
-    // A SYN that is sent again is a part of the first capture, after midnight too.
+    // A retransmitted SYN is a part of the first capture, also after midnight.
     for (first, again) in [("10:00:00.000000", "10:00:01.000000"), ("23:59:59.500000", "00:00:00.500000")] {
         let at = |time: &str| SYN.replace("10:00:00.000000", time);
         let read = read(&format!("{}\n{}\n", at(first), at(again)));

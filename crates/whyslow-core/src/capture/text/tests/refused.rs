@@ -1,4 +1,4 @@
-//! What is refused, and why.
+//! Rejected texts, and the reasons.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn refusal(text: &str) -> CaptureError {
 }
 
 #[test]
-fn quiet_output() {
+fn quiet_output_is_rejected() {
     for text in [
         "10:00:00.01 IP 192.0.2.1.9 > 192.0.2.2.80: tcp 0\n",
         "IP6 2001:db8::1.60382 > 2001:db8::2.https: tcp 100\n",
@@ -39,7 +39,7 @@ fn exports_of_other_formats_are_named() {
 }
 
 #[test]
-fn text_without_packets() {
+fn text_without_packets_is_rejected() {
     for text in ["", "hello\n", "the time is 10:00:00 IP > x\n", "16:54:06.286416 write(3, \"abc\", 3) = 3\n", "...\n"]
     {
         let error = refusal(text);

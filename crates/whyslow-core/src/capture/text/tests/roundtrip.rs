@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn printed_and_read_again(segments in prop::collection::vec(sent(), 1..20), form in form(), step in 1..200_usize) {
+    fn printed_segments_roundtrip(segments in prop::collection::vec(sent(), 1..20), form in form(), step in 1..200_usize) {
         let mut text = String::new();
         let syn = |up| Sent { up, flags: 0, seq: 0, ack: 1, window: 5, len: 0, timestamps: None, sack: vec![] };
         form.print(&mut text, 0, &syn(true), true);

@@ -1,4 +1,4 @@
-//! The summary lines of tshark and Wireshark, read by the whole reader.
+//! The summary lines of tshark and Wireshark, read by the complete reader.
 
 use super::*;
 
@@ -66,14 +66,14 @@ fn rows_of_csv_are_the_same_segments() {
 
 #[test]
 fn steps_between_packets_are_added_up() {
-    // As with `tshark -t d`.
+    // Times as printed by `tshark -t d`.
     let times = ["0.000000000", "0.020000000", "0.000100000", "0.000100000"];
     let lines = LINES.iter().zip(times).map(|(line, time)| format!("{}{time}{}\n", &line[..6], &line[17..]));
     assert_eq!(read(&lines.collect::<String>()).micros(), [0, 20_000, 20_100, 20_200]);
 }
 
 #[test]
-fn what_cannot_be_read_is_counted() {
+fn unreadable_lines_are_counted() {
     let odd = |lines: &str| read(&format!("{}{lines}\n", text()));
     let tls = odd("    5 0.0203    192.0.2.1 → 192.0.2.2    TLSv1.2 266 Application Data");
     assert_eq!((tls.count("inferred-info"), tls.segments()[4].seq, tls.segments()[4].len), (1, 101, 200));
@@ -89,7 +89,7 @@ fn what_cannot_be_read_is_counted() {
 }
 
 #[test]
-fn any_split_of_summary_lines_gives_the_same_packets() {
+fn split_of_summary_lines_changes_no_packet() {
     let text = text().replace(" Win=", "\n> Win=");
     let whole = try_read(text.as_bytes(), usize::MAX).unwrap();
     for step in 1..40 {

@@ -24,7 +24,7 @@ fn epoch_and_date() {
 }
 
 #[test]
-fn time_of_day_goes_on_over_midnight() {
+fn time_of_day_continues_over_midnight() {
     let read = timed(&["23:59:59.900000", "00:00:00.100000", "00:00:00.050000"]);
     assert_eq!(read.summary.clock, Clock::Relative);
     assert_eq!(read.micros(), [0, 200_000, 150_000]);
@@ -37,7 +37,7 @@ fn nanoseconds() {
 }
 
 #[test]
-fn times_since_the_packet_before_are_added_up() {
+fn times_since_the_previous_packet_are_summed() {
     let read = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.000100", " 00:00:01.000000"]);
     assert_eq!(read.summary.clock, Clock::Relative);
     assert_eq!(read.micros(), [0, 25_000, 25_100, 1_025_100]);
@@ -48,14 +48,14 @@ fn times_since_the_packet_before_are_added_up() {
 }
 
 #[test]
-fn times_since_the_first_packet_are_taken_as_they_are() {
+fn times_since_the_first_packet_are_unchanged() {
     let times = [0, 25_000, 25_100, 1_000_000, 1_000_100, 1_025_000];
     let printed = times.map(|micros| format!(" 00:00:{:02}.{:06}", micros / 1_000_000, micros % 1_000_000));
     assert_eq!(timed(&printed.each_ref().map(String::as_str)).micros(), times);
 }
 
 #[test]
-fn of_few_times_that_rise_nothing_tells_what_they_count_from() {
+fn few_increasing_times_have_an_unknown_base() {
     let few = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.025100", " 00:00:01.000000"]);
     assert_eq!((few.summary.clock, few.count("unclear-times")), (Clock::None, 4));
     let enough = timed(&[
@@ -78,7 +78,7 @@ fn of_few_times_that_rise_nothing_tells_what_they_count_from() {
 }
 
 #[test]
-fn the_senders_timestamps_tell_what_times_count_from() {
+fn tcp_timestamps_show_the_base_of_the_times() {
     let line = |time: &str, value: u32| {
         format!(
             " 00:00:{time} IP 192.0.2.1.4 > 192.0.2.2.80: Flags [.], ack 1, win 7, options [nop,nop,TS val {value} ecr 1], \
@@ -97,7 +97,7 @@ fn the_senders_timestamps_tell_what_times_count_from() {
 }
 
 #[test]
-fn the_command_line_tells_which_is_meant() {
+fn command_line_shows_the_form_of_the_times() {
     let times = [" 00:00:00.000000", " 00:00:00.000100", " 00:00:00.000200", " 00:00:00.000300"];
     let lines: String = times.iter().map(|time| format!("{time} {TCP}\n")).collect();
     let micros = |command: &str| read(&format!("$ sudo tcpdump {command} -i eth0\n{lines}")).micros();
@@ -106,7 +106,7 @@ fn the_command_line_tells_which_is_meant() {
 }
 
 #[test]
-fn many_packets_are_not_held_back() {
+fn number_of_queued_packets_is_bounded() {
     let mut sink = Collect::default();
     let mut reader = TextReader::new();
     for packet in 0..200 {

@@ -1,48 +1,48 @@
-//! Summary lines of tshark → the same packets in tcpdump's words.
+//! Rewrites summary lines of tshark in tcpdump's form.
 //!
-//! Wireshark prints a window with its scale applied. The header's 16 bits are that window shifted
-//! back by the scale of the sender's SYN. Without the SYN the scale is unknown, and a larger window
-//! is written as the largest that fits.
+//! Wireshark prints windows with the scale applied. The header's 16 bits are that window shifted
+//! back by the scale in the sender's SYN. Without the SYN the scale is unknown, and a larger window
+//! becomes the largest that fits.
 //!
-//! A packet whose info is another protocol's has no ports and numbers. It belongs to the only
-//! connection between its hosts, follows the last byte that its sender is known to have sent, and
-//! carries the frame's length less that of the headers of other packets of its sender. Where one of
-//! these is unknown, the packet stays without its TCP header, and is counted.
+//! A packet with the info of another protocol has no ports and numbers. It belongs to the only
+//! connection between its hosts, and follows the last known byte of its sender. Its payload is the
+//! frame's length minus that of the headers in other packets of its sender. If one of these is
+//! unknown, the packet stays without its TCP header, and is counted.
 
 use super::{Info, SummaryLine, TcpInfo};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// How many conversations are remembered; the oldest is forgotten first.
+/// Most stored conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 16_384;
-/// Between the numbers of two connections that have the same ends: Wireshark counts from 0 again.
+/// Distance between the numbers of two connections with the same ends: Wireshark restarts from 0.
 const NEXT_CONNECTION: u32 = 0x2000_0000;
 const FIN: u16 = 0x01;
 const SYN: u16 = 0x02;
 const ACK: u16 = 0x10;
-/// The least length of an Ethernet frame: shorter ones are filled up.
+/// Minimum length of an Ethernet frame: shorter ones are padded.
 const MIN_FRAME: u32 = 60;
-/// Ethernet, IPv4 and TCP, each without options.
+/// Headers of Ethernet, IPv4 and TCP, each without options.
 const MIN_HEADERS: u32 = 54;
 
-/// A packet in tcpdump's words, in the buffer that was given.
+/// A packet in tcpdump's form, in the caller's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Rewritten {
-    /// Its numbers follow from other packets'.
+    /// Its numbers follow from other packets.
     pub(in super::super) inferred: bool,
     /// It acknowledges or follows bytes that Wireshark has seen and the text does not show.
     pub(in super::super) after_gap: bool,
 }
 
-/// What is remembered of one direction.
+/// State of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Direction {
     /// The window's scale; `None` before a SYN.
     shift: Option<u8>,
-    /// Behind the last byte sent or acknowledged.
+    /// Sequence number after the last byte sent or acknowledged.
     next: Option<u32>,
-    /// The last acknowledgement that it sent.
+    /// Its last acknowledgment number.
     ack: Option<u32>,
     /// The 16 bits of its last window.
     window: u16,
@@ -52,10 +52,10 @@ struct Direction {
 
 #[derive(Debug)]
 struct Conversation {
-    /// Host and port; the hosts in the order of their letters.
+    /// Host and port; the hosts in alphabetical order.
     ends: [[Box<str>; 2]; 2],
     directions: [Direction; 2],
-    /// What is added to the printed numbers.
+    /// Number to add to the printed numbers.
     base: u32,
 }
 
@@ -72,7 +72,7 @@ pub(in super::super) struct SummaryConversations {
     table: HashMap<Box<str>, Conversation>,
     order: VecDeque<Box<str>>,
     hosts: HashMap<Box<str>, HostPair>,
-    /// The only host that each one talks to; `None` if there are several.
+    /// The only host that each one communicates with; `None` if there are several.
     peers: HashMap<Box<str>, Option<Box<str>>>,
     key: String,
 }
@@ -88,8 +88,8 @@ impl SummaryConversations {
         }
     }
 
-    /// Writes the packet of `line` to `out` in tcpdump's words; `None` if it is not known to be a
-    /// TCP segment with known numbers.
+    /// Writes the packet of `line` to `out` in tcpdump's form; `None` if it is not certainly a TCP
+    /// segment with known numbers.
     pub(in super::super) fn rewrite(&mut self, line: &SummaryLine<'_>, out: &mut String) -> Option<Rewritten> {
         out.clear();
         match &line.info {
@@ -115,7 +115,7 @@ impl SummaryConversations {
         }
     }
 
-    /// Writes an ICMP error to `out`, if it can only be about one host's segments.
+    /// Writes an ICMP error to `out`, if it can only be about the segments of one host.
     fn write_icmp(&self, line: &SummaryLine<'_>, info: &str, out: &mut String) {
         let Some(Some(about)) = self.peers.get(line.dst) else { return };
         let (scope, why) = match info {
@@ -128,7 +128,7 @@ impl SummaryConversations {
         let _ = write!(out, "IP {} > {}: ICMP {scope}{about} unreachable{why}, length 36", line.src, line.dst);
     }
 
-    /// Remembers with which host another one talks.
+    /// Records that two hosts communicate.
     fn see_peer(&mut self, host: &str, peer: &str) {
         let has_room = self.peers.len() < 2 * MAX_CONVERSATIONS;
         match self.peers.get_mut(host) {
@@ -185,18 +185,18 @@ impl SummaryConversations {
     }
 }
 
-/// Whether a protocol of the protocol column may be carried by TCP.
+/// Whether a protocol in the protocol column may use TCP.
 fn is_over_tcp(protocol: &str) -> bool {
     const OTHERS: [&str; 24] = [
         "ARP", "BROWSER", "DCCP", "DHCP", "DHCPv6", "DNS", "DTLS", "ICMP", "ICMPv6", "IGMPv2", "IGMPv3", "IPv4",
         "IPv6", "LLMNR", "MDNS", "NBNS", "NTP", "OSPF", "QUIC", "SCTP", "SSDP", "STP", "SYSLOG", "UDP",
     ];
-    // The line of a TCP segment itself, cut before its numbers.
+    // The line of a TCP segment itself, truncated before its numbers.
     !OTHERS.contains(&protocol) && !protocol.starts_with("DTLS") && protocol != "TCP"
 }
 
 impl Conversation {
-    /// Follows a segment; gives whether bytes before it are missing that Wireshark has seen.
+    /// Processes a segment; returns whether bytes before it are missing that Wireshark has seen.
     fn follow(&mut self, own: usize, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> bool {
         let again = tcp.notes.contains("Retransmission");
         if tcp.flags & (SYN | ACK) == SYN && self.directions[own].next.is_some() && !again {
@@ -210,7 +210,7 @@ impl Conversation {
         if tcp.flags & SYN != 0 {
             self.directions[own].shift = Some(tcp.scale.unwrap_or(0));
             if tcp.flags & ACK != 0 && tcp.scale.is_none() {
-                // RFC 7323 section 2.2: a scale counts only if both sides offer one.
+                // RFC 7323 section 2.2: a scale is used only if both sides offer one.
                 self.directions[1 - own].shift = Some(0);
             }
         }
@@ -248,7 +248,7 @@ impl Conversation {
         gap
     }
 
-    /// The payload's length: as printed, or by that of the frame.
+    /// The payload's length: as printed, or from that of the frame.
     fn length(&self, own: usize, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> Option<u32> {
         let headers = self.directions[own].headers.filter(|_| tcp.flags & SYN == 0);
         tcp.len.or_else(|| line.frame_len?.checked_sub(headers?))
@@ -267,8 +267,8 @@ impl Conversation {
         numbers.write(tcp.flags, &|out| options(tcp, self.base, out), out);
     }
 
-    /// Writes a segment that shows its hosts and its frame's length only; false if it cannot be
-    /// placed.
+    /// Writes a segment of which only the hosts and the frame's length are known; returns `false`
+    /// if its position is unknown.
     fn infer(&mut self, line: &SummaryLine<'_>, out: &mut String) -> bool {
         let own = usize::from(&*self.ends[0][0] != line.src);
         let peer = self.directions[1 - own];
@@ -276,7 +276,7 @@ impl Conversation {
         let headers = direction.headers.or(peer.headers);
         let length = line.frame_len.zip(headers).and_then(|(frame, headers)| frame.checked_sub(headers));
         let (Some(length @ 1..), Some(seq), Some(ack)) = (length, direction.next, direction.ack) else { return false };
-        // An address twice: both directions look alike.
+        // The same address twice: the directions cannot be distinguished.
         if self.ends[0][0] == self.ends[1][0] {
             return false;
         }
@@ -289,7 +289,7 @@ impl Conversation {
     }
 }
 
-/// The 16 bits of the header for a window as Wireshark prints it.
+/// The header's 16 bits for a window as printed by Wireshark.
 fn scaled_back(window: u32, flags: u16, shift: Option<u8>) -> u16 {
     let shift = if flags & SYN != 0 { 0 } else { shift.unwrap_or(0) };
     (window >> shift).try_into().unwrap_or(u16::MAX)
@@ -300,7 +300,7 @@ fn head(src: &str, src_port: &str, dst: &str, dst_port: &str, out: &mut String) 
     let _ = write!(out, "{ip} {src}.{src_port} > {dst}.{dst_port}: ");
 }
 
-/// The numbers of a segment as they are printed.
+/// The printed numbers of a segment.
 struct Numbers {
     seq: u32,
     ack: Option<u32>,
@@ -309,8 +309,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Writes `Flags [.], seq 1:3, ack 1, win 502, options […], length 2`; `options` writes those,
-    /// if there are any.
+    /// Writes `Flags [.], seq 1:3, ack 1, win 502, options […], length 2`; `options` writes the
+    /// options, if any.
     fn write(&self, flags: u16, options: &dyn Fn(&mut String) -> bool, out: &mut String) {
         const LETTERS: [char; 9] = ['F', 'S', 'R', 'P', '.', 'U', 'E', 'W', 'e'];
         out.push_str("Flags [");
@@ -340,7 +340,7 @@ impl Numbers {
     }
 }
 
-/// Writes the options, each with a comma behind it; false if there are none.
+/// Writes the options, each followed by a comma; returns `false` if there are none.
 fn options(tcp: &TcpInfo<'_>, base: u32, out: &mut String) -> bool {
     let start = out.len();
     if let Some(mss) = tcp.mss {

@@ -10,7 +10,7 @@ const SYN_ACK: &str = "2 0.020000000 192.0.2.2 → 192.0.2.1 TCP 74 443 → 4000
 const ACK: &str =
     "3 0.020100000 192.0.2.1 → 192.0.2.2 TCP 66 4000 → 443 [ACK] Seq=1 Ack=1 Win=64256 Len=0 TSval=27 TSecr=9";
 
-/// The lines in tcpdump's words; empty where one is not known to be a segment.
+/// The lines in tcpdump's form; empty for one that is not certainly a segment.
 fn rewritten(lines: &[&str]) -> Vec<(String, Option<bool>)> {
     let mut conversations = SummaryConversations::new();
     let mut rewrite = |line: &&str| {
@@ -37,7 +37,7 @@ fn a_segment_is_written_as_tcpdump_prints_it() {
 }
 
 #[test]
-fn every_shape_of_the_columns_is_read() {
+fn every_form_of_the_columns_is_read() {
     let expected = SummaryLine::read_tcp(ACK).unwrap();
     for line in [
         ACK.replace('→', "->"),
@@ -82,7 +82,7 @@ fn an_old_scale_is_a_shift() {
 }
 
 #[test]
-fn prose_is_no_summary() {
+fn prose_is_not_a_summary_line() {
     for line in [
         "The time was 0.5 then Seq=1 Ack=2 Win=3 Len=0",
         "10:00:00.000000 IP 192.0.2.1.4 > 192.0.2.2.80: Flags [S], seq 5, win 7, length 0",
@@ -99,15 +99,15 @@ fn prose_is_no_summary() {
 }
 
 #[test]
-fn another_protocols_packet_follows_what_was_sent_before() {
+fn packet_of_another_protocol_follows_the_last_byte() {
     let hello = "4 0.0202 192.0.2.1 → 192.0.2.2 TLSv1.3 291 Client Hello";
     let more = "5 0.0203 192.0.2.1 → 192.0.2.2 TLSv1.3 166 Application Data";
     let words = rewritten(&[SYN, SYN_ACK, ACK, hello, more]);
     let expected = "IP 192.0.2.1.4000 > 192.0.2.2.443: Flags [P.], seq 1:226, ack 1, win 502, length 225";
     assert_eq!(words[3], (expected.to_owned(), Some(false)));
     assert!(words[4].0.contains("seq 226:326, "), "{}", words[4].0);
-    // Of two connections between the hosts it may be either one's; a retransmission has lost its
-    // place.
+    // With two connections between the hosts it is ambiguous; the position of a retransmission is
+    // unknown.
     let other = SYN.replace("4000 →", "4001 →");
     assert_eq!(rewritten(&[SYN, SYN_ACK, ACK, &other, hello])[4], (String::new(), None));
     let again = "4 0.0202 192.0.2.1 → 192.0.2.2 TLSv1.3 291 [TCP Retransmission] , Client Hello";
@@ -116,7 +116,7 @@ fn another_protocols_packet_follows_what_was_sent_before() {
 }
 
 #[test]
-fn a_gap_that_wireshark_did_not_note_is_one_of_the_text() {
+fn gap_without_a_note_of_wireshark_is_one_of_the_text() {
     let data = |seq: u32, note: &str| {
         format!("9 0.3 192.0.2.1 → 192.0.2.2 TCP 1514 {note}4000 → 443 [ACK] Seq={seq} Ack=1 Win=64256 Len=1448")
     };
