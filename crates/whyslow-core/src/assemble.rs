@@ -222,13 +222,13 @@ fn keep_longest(transfers: &mut Vec<Transfer>) {
 fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
     let (address, port) = facts.endpoints[side];
     let known = names.get(&address);
-    let said = if side == facts.client { None } else { server_name(facts) };
+    let sni = if side == facts.client { None } else { server_name(facts) };
     match known {
-        Some((name, true)) => Endpoint { address: name.clone(), port, name: said },
+        Some((name, true)) => Endpoint { address: name.clone(), port, name: sni },
         Some((name, false)) => {
-            Endpoint { address: address.to_string(), port, name: said.or_else(|| Some(name.clone())) }
+            Endpoint { address: address.to_string(), port, name: sni.or_else(|| Some(name.clone())) }
         }
-        None => Endpoint { address: address.to_string(), port, name: said },
+        None => Endpoint { address: address.to_string(), port, name: sni },
     }
 }
 
@@ -244,13 +244,14 @@ fn round_trips(facts: &Facts) -> Rtt {
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {
-    let ms = |time: Option<Nanos>| time.filter(can_tell).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
+    let ms =
+        |time: Option<Nanos>| time.filter(is_resolved).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
     let (min, p50, p95) = (ms(facts.min), ms(facts.p50), ms(facts.p95));
     Rtt { min, p50, p95, samples: if p95.is_some() { facts.samples } else { 0 } }
 }
 
 /// Zero is below the resolution of the capture's clock.
-fn can_tell(rtt: &Nanos) -> bool {
+fn is_resolved(rtt: &Nanos) -> bool {
     *rtt > Nanos::ZERO
 }
 
@@ -263,7 +264,7 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     // QUIC agrees on nothing of these.
     let offer = |side: Side| handshake.offers[side].filter(|_| facts.quic.is_none());
     Some(Handshake {
-        rtt_ms: handshake.rtt().filter(can_tell).filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
+        rtt_ms: handshake.rtt().filter(is_resolved).filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
         mss: order.map(|side| offer(side)?.mss),
         window_scale: order.map(|side| offer(side)?.window_scale),
         sack: order.map(|side| offer(side).map(|offer| offer.sack)),

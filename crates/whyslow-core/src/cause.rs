@@ -190,7 +190,7 @@ mod tests {
     use super::Cause;
 
     #[test]
-    fn causes_are_in_the_order_of_their_public_names() {
+    fn causes_are_ordered_by_public_name() {
         assert!(Cause::ALL.is_sorted_by_key(|cause| cause.slug()));
         for (place, cause) in Cause::ALL.iter().enumerate() {
             assert_eq!(*cause as usize, place);

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// A larger message than an initial window (RFC 6928) is not interactive.
-const BULK: u64 = 14_600;
+pub(crate) const BULK: u64 = 14_600;
 
 /// The time that one cause cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,11 +130,11 @@ pub fn repeats(analysis: &Analysis) -> HashSet<u64> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
     // The two connections of a proxy have findings of their own.
     let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
-    let told: HashSet<u64> = pairs().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
+    let shown: HashSet<u64> = pairs().map(|pair| pair.shown).filter(|id| ids.contains(id)).collect();
     pairs()
-        .filter(|pair| told.contains(&pair.told))
+        .filter(|pair| shown.contains(&pair.shown))
         .flat_map(|pair| pair.connections)
-        .filter(|id| !told.contains(id))
+        .filter(|id| !shown.contains(id))
         .collect()
 }
 

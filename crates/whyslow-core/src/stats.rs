@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_values_are_no_larger() {
+    fn median_is_not_below_half_of_the_values() {
         assert_eq!(median::<u64>(Vec::new()), None);
         assert_eq!(median(vec![7]), Some(7));
         assert_eq!(median(vec![9, 1, 5]), Some(5));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_match_the_calendar() {
         assert_eq!(iso_8601(Time(0)), "1970-01-01T00:00:00.000000000Z");
         assert_eq!(iso_8601(Time(951_782_400_000_000_001)), "2000-02-29T00:00:00.000000001Z");
         assert_eq!(iso_8601(Time(1_591_894_023_123_456_789)), "2020-06-11T16:47:03.123456789Z");

@@ -66,7 +66,7 @@ fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
         finding(across);
     }
     for pair in &mut analysis.pairs {
-        pair.connections.iter_mut().chain([&mut pair.told]).for_each(|id| *id += connections);
+        pair.connections.iter_mut().chain([&mut pair.shown]).for_each(|id| *id += connections);
         pair.captures.iter_mut().for_each(|capture| *capture += captures);
         pair.for_each_frame(frame);
     }

@@ -24,9 +24,9 @@ pub struct Pair {
     /// Indices in [`Analysis::captures`](super::Analysis::captures) of the (first) captures that
     /// hold them.
     pub captures: [usize; 2],
-    /// The capture whose findings are shown if one page is wanted: the one next to the end that
+    /// The capture whose findings are shown on a single page: the one next to the end that
     /// sent the most.
-    pub told: u64,
+    pub shown: u64,
     /// What shows that they belong together.
     pub matched_by: MatchedBy,
     /// How the two clocks stand to each other; null where they jump.

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_of_the_protocol() {
+    fn verify_command_matches_the_protocol() {
         let verify = |application, port| {
             Verify { application, host: Some("192.0.2.1".to_owned()), port }.command(Check::FirstByte)
         };

@@ -50,7 +50,7 @@ pub(super) fn find_leads(curves: &[Curve; 2], captured: u64, least: Nanos) -> Ve
         add(&mut runs, before.map_or(now.bytes, |before| crossing(before, now)), now, captured);
         before = Some(now);
     }
-    let mut leads = settle(runs, captured);
+    let mut leads = merge_short(runs, captured);
     for lead in &mut leads {
         lead.extrapolated = lead.to_bytes > captured;
     }
@@ -93,7 +93,7 @@ fn join(last: &mut Lead, next: Lead, captured: u64) {
 
 /// A lead that is lost and won again is one lead: it changes only if the other transfer, or
 /// neither, is ahead over a range that counts.
-fn settle(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
+fn merge_short(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
     let end = runs.last().map_or(0, |run| run.to_bytes);
     let mut leads: Vec<Lead> = Vec::new();
     for run in runs {

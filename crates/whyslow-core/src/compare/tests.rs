@@ -167,7 +167,7 @@ fn phases_add_up_to_the_whole() {
 }
 
 #[test]
-fn who_is_faster_turns_where_the_curves_cross() {
+fn crossing_curves_change_the_faster_side() {
     let analysis = capped_and_growing();
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and
@@ -184,7 +184,7 @@ fn who_is_faster_turns_where_the_curves_cross() {
 }
 
 #[test]
-fn what_each_comes_to() {
+fn curves_reach_the_totals() {
     let analysis = capped_and_growing();
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     let [a, b] = comparison.reach.map(Option::unwrap);
@@ -198,7 +198,7 @@ fn what_each_comes_to() {
 }
 
 #[test]
-fn the_curves_are_those_that_the_leads_rest_on() {
+fn leads_follow_from_the_curves() {
     let analysis = capped_and_growing();
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     for (curve, transfer) in comparison.curves.iter().zip(&comparison.transfers) {
@@ -222,7 +222,7 @@ fn the_curves_are_those_that_the_leads_rest_on() {
 }
 
 #[test]
-fn one_flight_says_nothing_of_what_would_follow() {
+fn single_flight_is_not_extrapolated() {
     let small = |rtt| connection(rtt as u64 / 20, rtt, vec![transfer(rtt, Limit::RoundTrip, &[9_000], None)]);
     let analysis = analysis(vec![small(20), small(40)]);
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
@@ -233,7 +233,7 @@ fn one_flight_says_nothing_of_what_would_follow() {
 }
 
 #[test]
-fn a_first_record_of_two_rounds_is_readable_late() {
+fn first_record_of_two_rounds_is_readable_late() {
     let mut analysis = capped_and_growing();
     analysis.connections[1].transfers[0].first_byte_s = Some(ms(20));
     analysis.connections[1].transfers[0].first_record = Some(16_413);
@@ -246,7 +246,7 @@ fn a_first_record_of_two_rounds_is_readable_late() {
 }
 
 #[test]
-fn settings_that_are_unknown_do_not_differ() {
+fn unknown_settings_do_not_differ() {
     let mut analysis = capped_and_growing();
     analysis.connections[0].handshake = None;
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
@@ -260,7 +260,7 @@ fn settings_that_are_unknown_do_not_differ() {
 }
 
 #[test]
-fn an_upload_begins_with_its_first_byte() {
+fn upload_begins_with_its_first_byte() {
     let mut analysis = capped_and_growing();
     let upload = &mut analysis.connections[0].transfers[0];
     (upload.from, upload.before) = (End::Client, vec![share(Limit::Handshake, ms(20))]);
@@ -272,7 +272,7 @@ fn an_upload_begins_with_its_first_byte() {
 }
 
 #[test]
-fn far_rounds_that_are_not_listed_count() {
+fn rounds_beyond_the_list_count() {
     let mut long = transfer(20, Limit::SenderCap, &[60_000; 10], None);
     (long.bytes, long.duration_s, long.rounds_total) = (6_000_000, ms(2_000), 100);
     let analysis = analysis(vec![connection(1, 20, vec![long])]);
@@ -298,7 +298,7 @@ fn names_find_transfers() {
 }
 
 #[test]
-fn hostile_figures_do_no_harm() {
+fn hostile_figures_do_not_panic() {
     let mut odd = transfer(20, Limit::SlowStart, &[0, u64::MAX / 4, 1, u64::MAX / 4, 0, 5], Some(u64::MAX));
     odd.rounds[2].start_s = Nanos(i64::MIN);
     odd.rounds[3].duration_s = Nanos(i64::MAX);

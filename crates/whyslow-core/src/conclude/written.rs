@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_replaced_where_it_stands_whole() {
+    fn only_whole_addresses_are_replaced() {
         let replaced = |text: &str, port| replaced(text, [198, 18, 0, 1].into(), port, "x.x.x.x");
         assert_eq!(
             replaced("198.18.0.1:80 refused; on 198.18.0.1, start it", 80).unwrap(),

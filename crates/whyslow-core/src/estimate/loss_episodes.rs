@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn without_losses_there_is_no_episode() {
+    fn transfer_without_losses_has_no_episode() {
         assert_eq!(loss_episodes(&[], Nanos::from_millis(40)), []);
         assert_eq!((mean_size(&[]), median_size(&[])), (0.0, 0.0));
     }

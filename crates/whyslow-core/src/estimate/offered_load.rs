@@ -18,7 +18,7 @@ const SEGMENTS: u64 = 6;
 const MIN_LOST_SHARE: f64 = 0.5;
 /// Rounds, and segments lost in them (Flach et al. 2016, section 2.1), that tell anything.
 const MIN_ROUNDS: usize = 2;
-const MIN_LOSSES: usize = 15;
+pub(crate) const MIN_LOSSES: usize = 15;
 /// Round trips that make a round's mean.
 const MIN_ROUND_TRIPS: u32 = 3;
 /// What passes freely waits for fewer segments than this: a receiver's ACK for every second one
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_a_policer_waits_for_nothing() {
+    fn policed_segments_do_not_wait() {
         let ms = Nanos::from_millis;
         let found = offered_load(&overran(ms(101)), &context(100), 8e6).unwrap();
         assert!(found.passed_unqueued() && !found.is_queued());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_below_the_rate_tell_nothing() {
+    fn losses_below_the_rate_give_no_offered_load() {
         assert_eq!(offered_load(&overran(Nanos::from_millis(101)), &context(100), 16e6), None);
         let mut transfer = overran(Nanos::from_millis(101));
         // What was too much passed, as tokens let it.
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn at_a_high_rate_noise_hides_a_queue() {
+    fn noise_hides_a_queue_at_a_high_rate() {
         let mut transfer = overran(Nanos::from_millis(100));
         transfer.rounds.iter_mut().for_each(|round| round.bytes *= 100);
         transfer.losses.iter_mut().for_each(|loss| loss.bytes *= 100);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn next_to_the_receiver_rounds_tell_where_there_are_timestamps() {
+    fn receiver_side_with_timestamps_uses_rounds() {
         let near = Context { near_receiver: true, ..context(99) };
         let found = offered_load(&overran(Nanos::ZERO), &near, 8e6).unwrap();
         assert!(found.passed_unqueued(), "{found:?}");

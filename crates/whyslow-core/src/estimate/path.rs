@@ -8,7 +8,7 @@ use crate::units::Nanos;
 const JITTER: Nanos = Nanos::from_micros(100);
 
 /// Segments that make a burst, beside the first.
-const FEW: u64 = 6;
+pub(crate) const FEW: u64 = 6;
 
 /// With less room than so many segments a window is full (as for
 /// [`receive-window`](crate::cause::Cause::ReceiveWindow)).
@@ -19,6 +19,12 @@ const FULL_BUT: u64 = 3;
 /// large providers, and little above it.
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 
+/// A full link of this rate or more is healthy, payload bits per second: a line of 1 Gbit/s (IEEE
+/// 802.3, https://www.ieee802.org/3/) carries 941 Mbit/s of full segments.
+pub(crate) const LINE_RATE: f64 = 900e6;
+/// Ethernet, IP and TCP headers with timestamps of a segment, bytes (RFC 7323 section 3.2): 14, 20
+/// and 32.
+pub(crate) const HEADERS: f64 = 66.0;
 /// Segments that a new connection sends at once (RFC 6928).
 pub const INITIAL_WINDOW: u64 = 10;
 
@@ -94,7 +100,7 @@ mod tests {
     use crate::tcp::facts::Release;
 
     #[test]
-    fn acks_of_a_full_window_tell_no_rate_of_the_path() {
+    fn acks_of_a_full_window_give_no_path_rate() {
         let rate = |window: u64, near_receiver: bool| {
             let mut transfer = flights(&[20_000; 3], Release::Ack);
             transfer.segments = 60;

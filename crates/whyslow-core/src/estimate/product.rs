@@ -11,14 +11,14 @@ pub(crate) fn application(facts: &Facts) -> Option<Application> {
         return Some(if notes.facts.is_http3() { Application::Http3 } else { Application::Quic });
     }
     let port = facts.endpoints[!facts.client].1;
-    let said = |protocol| facts.content.iter().any(|content| content.protocol == Some(protocol));
-    if said(Protocol::Ssh) {
+    let carries = |protocol| facts.content.iter().any(|content| content.protocol == Some(protocol));
+    if carries(Protocol::Ssh) {
         return Some(Application::Ssh);
     }
-    if said(Protocol::Tls) {
+    if carries(Protocol::Tls) {
         return Some(of_tls_port(port));
     }
-    if said(Protocol::Http) {
+    if carries(Protocol::Http) {
         return Some(Application::Http);
     }
     of_port(port)

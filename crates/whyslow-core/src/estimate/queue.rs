@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn one_long_round_trip_is_no_queue_as_a_rule() {
+    fn single_long_round_trip_is_not_usually_a_queue() {
         assert!(!context(40).usually_sees_queue(&rounds(&[40, 41, 200, 40, 40]), 0..5));
         assert!(context(40).usually_sees_queue(&rounds(&[40, 90, 200, 80, 70]), 0..5));
     }
 
     #[test]
-    fn few_milliseconds_of_a_host_are_no_standing_queue() {
+    fn few_milliseconds_of_a_host_are_not_a_standing_queue() {
         assert!(!context(2).stands_in_queue(&rounds(&[9, 2]), 0));
         assert!(context(2).stands_in_queue(&rounds(&[13, 2]), 0));
     }

@@ -23,10 +23,10 @@ const FEW_LOSSES: usize = 3;
 /// Rates are equal if the upper tenth is at most this far above the median, and the lower one at
 /// most that far below. Overflowing tokens and empty queues make intervals slower; nothing makes
 /// one faster.
-const ABOVE: f64 = 1.12;
-const BELOW: f64 = 1.3;
+pub(crate) const ABOVE: f64 = 1.12;
+pub(crate) const BELOW: f64 = 1.3;
 /// RTTs at losses above this multiple of the minimum show a queue (Flach et al.).
-const INFLATED: f64 = 1.3;
+pub(crate) const INFLATED: f64 = 1.3;
 /// Rounds before a loss that are searched for an RTT.
 const BEFORE: usize = 3;
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_bucket_lets_through_between_losses_is_one_rate() {
+    fn token_bucket_has_one_rate_between_losses() {
         // Stretches of very different lengths, a segment a millisecond in each.
         let transfer = lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
         let found = inter_loss_rate(&transfer, &context()).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_stretch_says_little() {
+    fn short_stretch_has_little_weight() {
         // Where the first three end is known to ten segments or so; the long ones agree.
         let transfer = lossy(&[
             (100, 130),
@@ -260,28 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn one_long_stretch_is_one_figure() {
+    fn long_stretch_is_one_sample() {
         let transfer = lossy(&[(100, 130), (130, 170), (160, 190), (190, 240), (220, 285), (250, 325), (5_000, 5_075)]);
         assert_eq!(inter_loss_rate(&transfer, &context()), None);
     }
 
     #[test]
-    fn losses_by_chance_cut_the_time_into_stretches_of_any_rate() {
+    fn random_losses_have_no_single_rate() {
         let transfer = lossy(&[(100, 130), (130, 190), (250, 280), (300, 360), (700, 630), (760, 790), (1_200, 1_230)]);
         assert_eq!(inter_loss_rate(&transfer, &context()), None);
     }
 
     #[test]
-    fn what_all_transfers_of_a_connection_show_counts_for_each() {
+    fn pooled_rate_applies_to_each_transfer() {
         let long = [(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)];
         let short = lossy(&[(100, 130), (700, 735)]);
         assert_eq!(inter_loss_rate(&short, &context()), None);
         let all = [lossy(&long), lossy(&long), short.clone()];
         assert_eq!(pooled_rate(&all[1..], &context()), None, "too few stretches");
-        let beside = Context { pooled_rate: pooled_rate(&all, &context()), ..context() };
-        let found = inter_loss_rate(&short, &beside).unwrap();
+        let pooled = Context { pooled_rate: pooled_rate(&all, &context()), ..context() };
+        let found = inter_loss_rate(&short, &pooled).unwrap();
         assert!(found.by_others && (found.rate - 8e6).abs() < 8e4, "{found:?}");
-        assert_eq!(inter_loss_rate(&lossy(&[(100, 130), (700, 330)]), &beside), None, "its own rate is another");
+        assert_eq!(inter_loss_rate(&lossy(&[(100, 130), (700, 330)]), &pooled), None, "its own rate is another");
         // Round trips that are long in most of them are a queue's.
         let mut queued = all;
         for transfer in &mut queued {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_slow_start_overran_is_not_the_typical_burst() {
+    fn slow_start_overshoot_is_not_the_typical_burst() {
         let at = |ms: i64| Loss { time: Time::from_millis(ms), ..Loss::default() };
         let mut losses = vec![at(0); 200];
         losses.extend([at(100), at(200), at(300), at(301)]);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_that_are_long_before_losses_show_a_queue() {
+    fn long_round_trips_before_losses_show_a_queue() {
         let mut transfer =
             lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
         transfer.rounds = (0..20)

@@ -85,7 +85,7 @@ pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, fro
     let Some(needed) = needed(context, rate) else { return false };
     let Some(typical) = median(flights.collect()) else { return false };
     let more = typical as f64 - needed;
-    more > 0.0 && (more > clump(transfer) || is_long_as_a_rule(transfer, context, from))
+    more > 0.0 && (more > clump(transfer) || is_usually_long(transfer, context, from))
 }
 
 /// Bytes in flight that this rate needs at most.
@@ -96,7 +96,7 @@ fn needed(context: &Context, rate: f64) -> Option<f64> {
 /// Whether ACKs usually show round trips longer than the minimum. Next to the receiver only a
 /// round's length estimates its round trip, and an application that writes in clumps makes it
 /// longer too.
-fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Time) -> bool {
+fn is_usually_long(transfer: &TransferFacts, context: &Context, from: Time) -> bool {
     let rounds = first_round(transfer, from)..transfer.rounds.len();
     let clocked = rounds.clone().filter(|&index| context.is_clocked(transfer, index)).count();
     !context.near_receiver && clocked * 2 > rounds.len() && context.usually_sees_queue(transfer, rounds)

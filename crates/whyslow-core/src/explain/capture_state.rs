@@ -168,9 +168,9 @@ impl CaptureState {
         match (&mut self.summary, other) {
             (Some(own), Some(other)) => {
                 own.packets = own.packets.max(other.packets);
-                let news = other.problems.into_iter().filter(|problem| !own.problems.contains(problem));
-                let news: Vec<_> = news.collect();
-                own.problems.extend(news);
+                let new_ones = other.problems.into_iter().filter(|problem| !own.problems.contains(problem));
+                let new_ones: Vec<_> = new_ones.collect();
+                own.problems.extend(new_ones);
             }
             (own @ None, other) => *own = other,
             (Some(_), None) => {}
@@ -224,8 +224,8 @@ impl CaptureState {
         problems.extend(self.of_no_connection.to_problem(UnmatchedIcmp::NoConnection));
         problems.extend(self.not_in_flight.to_problem(UnmatchedIcmp::NotInFlight));
         problems.extend(self.checksums());
-        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
-        problems.extend(self.starts_early(first_time).filter(|_| !is_told));
+        let is_listed = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
+        problems.extend(self.starts_early(first_time).filter(|_| !is_listed));
         problems
     }
 

@@ -269,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_opening_becomes_the_connection_that_it_would_have_been(
+        fn packed_opening_expands_to_the_same_connection(
             segment in syn(), time in any::<i32>(), frame in (any::<Option<u16>>(), 0u64..1 << 47),
         ) {
             let (time, frame) = (Time(time.into()), Frame { file: frame.0, number: frame.1 });

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_too_much_to_do_gives_parts_away() {
+    fn overloaded_explainer_gives_shards_away() {
         let mut shares: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, Share::ALL)).collect();
         // All even parts fall to the first.
         let loads = [(0, 900), (2, 700), (4, 400), (6, 300), (1, 100)];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_share_is_nobodys() {
+    fn shard_outside_the_share_has_no_owner() {
         let share = Share::new(1, 3).unwrap_or_default();
         let mut owners: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, share)).collect();
         for _ in 0..3 {
@@ -210,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_decide_the_same_and_nobody_has_more_to_do_than_before(
+        fn all_explainers_agree_and_no_load_grows(
             count in 1usize..9,
             loads in prop::collection::vec((0..SHARDS, 0u64..300), 0..80),
         ) {

@@ -56,8 +56,8 @@ fn record(steps: &[Step]) -> Vec<Recorded> {
         // A router sends an error about the newest packet of the connection.
         if let (16.., Some(about)) = (step.kind, newest[usize::from(step.connection)]) {
             let kind = if step.kind == 16 { [3, 4] } else { [3, number as u8 % 16] };
-            let said = error(&packets[about], kind, 1000 + number as u16 % 3);
-            packets.push(Recorded { time, ..said });
+            let notice = error(&packets[about], kind, 1000 + number as u16 % 3);
+            packets.push(Recorded { time, ..notice });
             continue;
         }
         newest[usize::from(step.connection)] = Some(packets.len());
@@ -185,7 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn however_many_share_the_work_the_outcome_is_the_same(steps in prop::collection::vec(step(), 1..400)) {
+    fn outcome_is_the_same_for_any_number_of_explainers(steps in prop::collection::vec(step(), 1..400)) {
         let packets = record(&steps);
         let alone = explained(&packets, &[], 1);
         let alone = (format!("{:?}", alone.fingerprints), format!("{:?}", alone.finish().0));
@@ -198,7 +198,7 @@ proptest! {
 
     /// Packets are given in pieces, between which all are asked to even out what there is to do.
     #[test]
-    fn connections_that_change_hands_come_to_the_same(
+    fn moved_connections_have_the_same_outcome(
         steps in prop::collection::vec(step(), 1..400),
         count in 2usize..6,
         piece in 1usize..50,
@@ -234,7 +234,7 @@ proptest! {
 
     /// A tag takes packets past the glance, and their segments past the way of plain ones.
     #[test]
-    fn plain_segments_are_followed_as_all_are(steps in prop::collection::vec(step(), 1..400)) {
+    fn fast_path_segments_have_the_same_outcome(steps in prop::collection::vec(step(), 1..400)) {
         let mut packets = record(&steps);
         let plain = explained(&packets, &[], 1);
         let plain = (format!("{:?}", plain.fingerprints), format!("{:?}", plain.finish().0));
@@ -248,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn of_many_connections_the_costliest_are_listed_however_many_share_the_work(
+    fn costliest_connections_are_listed_for_any_number_of_explainers(
         steps in prop::collection::vec(step(), 1..600),
         most in 1usize..4,
     ) {
@@ -279,7 +279,7 @@ proptest! {
     /// A sink for unlisted connections does not change the listed ones, and its data is the same
     /// when read from a file.
     #[test]
-    fn connections_that_are_not_listed_are_given_away_however_many_share_the_work(
+    fn unlisted_connections_are_given_away_for_any_number_of_explainers(
         steps in prop::collection::vec(step(), 1..600),
         most in 1usize..4,
     ) {
@@ -305,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn a_capture_cut_into_files_anywhere_is_the_whole(
+    fn capture_cut_into_files_equals_the_whole(
         steps in prop::collection::vec(step(), 2..400),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         count in 1usize..4,
@@ -380,7 +380,7 @@ proptest! {
     /// A side that sends in order has no loss that is not accounted for; and a side that is
     /// classified so has no losses, whatever it sends (`into_fragment` checks each that is listed).
     #[test]
-    fn of_one_direction_alone_nothing_was_lost(all in prop::collection::vec(sent(), 1..60), from in 0usize..2) {
+    fn one_direction_alone_has_no_cost(all in prop::collection::vec(sent(), 1..60), from in 0usize..2) {
         let packets = record_one_side(&all, from);
         let mut explainer = Explainer::new();
         feed(&packets, &[], &mut explainer);

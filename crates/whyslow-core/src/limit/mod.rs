@@ -13,7 +13,8 @@ mod slow_start;
 mod span;
 
 pub use partition::{Partition, partition};
-pub use pauses::DELAYED_ACK;
+pub(crate) use pauses::MIN_PROBE_TIMER;
+pub use pauses::{DELAYED_ACK, MAX_DELAYED_ACK};
 pub use phases::{handshake, phases_before, tls_handshake};
 pub use plateau::Plateau;
 #[cfg(feature = "unstable")]

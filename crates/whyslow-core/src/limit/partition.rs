@@ -39,12 +39,12 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     let tail = transfer.spurious_tail_start();
     let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
     // If packets are missing, an ACK that was left out may have ended any pause.
-    let untold_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
+    let unknown_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
     if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
         spans.add(Limit::Unknown, from);
     }
     for (index, round) in transfer.rounds.iter().enumerate() {
-        let next = transfer.rounds.get(index + 1).map(|next| next.start).or(untold_from);
+        let next = transfer.rounds.get(index + 1).map(|next| next.start).or(unknown_from);
         let end = next.unwrap_or(transfer.last_send.max(round.start));
         let first = spans.spans().len();
         let base = shape.base[index];

@@ -14,13 +14,13 @@ use crate::units::Nanos;
 /// least).
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// … and at most this much later (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
-pub(super) const MAX_DELAYED_ACK: Nanos = Nanos::from_millis(500);
+pub const MAX_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 
 /// With more segments in flight, another comes before a receiver has delayed its ACK for long.
 const MAX_FEW_SEGMENTS: u64 = 4;
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
+pub(crate) const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 /// A segment that stands longer than this in a queue causes an RTO (RFC 6298 section 2.4).
 const MIN_RTO: Nanos = Nanos::from_millis(1_000);
 
@@ -106,9 +106,9 @@ impl Pause<'_> {
             Release::Nothing => {
                 // Credit came, and the program used it late.
                 if base == Limit::ProtocolWindow
-                    && let Some(heard) = gap.peer_payload_at
+                    && let Some(message) = gap.peer_payload_at
                 {
-                    spans.add(base, heard);
+                    spans.add(base, message);
                 }
                 self.idle_limit()
             }

@@ -213,7 +213,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
 fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &[u64]) -> Vec<Plateau> {
     let rounds = &transfer.rounds;
     // Losses lie perhaps where packets were left out of a text.
-    let lost_untold = transfer.is_start_unknown() && transfer.retransmitted_bytes > 0;
+    let loss_may_be_unseen = transfer.is_start_unknown() && transfer.retransmitted_bytes > 0;
     let mut found = Vec::new();
     let mut first = 0;
     while first < rounds.len() {
@@ -227,7 +227,8 @@ fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &
             (low, high) = (l, h);
             after += 1;
         }
-        let after_loss = first > lost || lost_untold || context.first_loss.is_some_and(|time| time < transfer.start);
+        let after_loss =
+            first > lost || loss_may_be_unseen || context.first_loss.is_some_and(|time| time < transfer.start);
         let needed = if after_loss { MIN_PLATEAU_AFTER_LOSS } else { MIN_PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
         let most = rounds[first..after].iter().map(|round| round.in_flight).max().unwrap_or_default().max(high);

@@ -106,7 +106,7 @@ fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, lat
     // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
     let full = shape.inter_loss_rate.filter(|between| between.queued).map(|between| between.rate);
     shape.steady = late
-        .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
+        .or_else(|| steady_rate(transfer).filter(|&rate| differs_from_a_window(transfer, context, rate)))
         .or(full)
         .or_else(|| estimate::clumped_rate(transfer, context));
     if shape.steady.is_none()
@@ -119,10 +119,10 @@ fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, lat
         shape.written = Some(rate).filter(|&rate| estimate::program_rate(transfer, context, rate));
         shape.paced = shape.written.is_none() && estimate::is_paced(transfer, context, rate, from);
         let hidden = context.near_receiver && !context.has_timestamps;
-        let is_told = shape.paced || hidden || estimate::is_path_rate(transfer, context, rate, from);
+        let is_shown = shape.paced || hidden || estimate::is_path_rate(transfer, context, rate, from);
         // A queue of the path and a receiver that is full of unread bytes exclude each other: one
         // of the two is slower.
-        if shape.written.is_some() || !is_told || shape.receiver_unread {
+        if shape.written.is_some() || !is_shown || shape.receiver_unread {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }
     }
@@ -137,7 +137,7 @@ fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
 
 /// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the
 /// path's only if a queue stands.
-fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+fn differs_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     transfer.rounds.iter().any(|round| round.window.is_some())
         || estimate::queues(transfer, context, rate, transfer.start)
 }

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_time_at_the_end_is_no_part_of_a_transfer() {
+    fn idle_end_is_not_part_of_a_transfer() {
         let at = Time::from_millis;
         let span = |limit, start, end| Span { limit, start: at(start), end: at(end) };
         let spans = [

@@ -28,7 +28,7 @@ fn credited(sizes: &[u64]) -> TransferFacts {
 }
 
 #[test]
-fn messages_smaller_than_a_frame_fill_no_window_of_http2() {
+fn messages_below_a_frame_do_not_fill_an_http2_window() {
     let of = |bytes: u64, is_http2: bool| {
         let mut transfer = credited(&[bytes; 20]);
         transfer.max_in_flight = bytes;
@@ -39,7 +39,7 @@ fn messages_smaller_than_a_frame_fill_no_window_of_http2() {
 }
 
 #[test]
-fn a_reader_that_leaves_the_window_closed_is_no_full_path() {
+fn slow_reader_is_not_a_full_link() {
     let mut transfer = flights(&[60_000; 20], Release::WindowAck);
     transfer.acked_rate = RateSpread { p10: 4.7e6, p50: 4.8e6, p90: 4.9e6, bins: 100 };
     transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(Nanos::from_millis(100)));
@@ -55,7 +55,7 @@ fn a_reader_that_leaves_the_window_closed_is_no_full_path() {
 }
 
 #[test]
-fn a_link_s_rate_within_flights_is_no_limit_between_them() {
+fn link_rate_within_flights_is_not_the_limit_between_them() {
     // 400 kB in 10 ms, and then 90 ms of waiting.
     let mut transfer = flights(&[400_000; 8], Release::Ack);
     for (round, gap) in transfer.rounds.iter_mut().zip(&mut transfer.gaps) {
@@ -73,7 +73,7 @@ fn a_link_s_rate_within_flights_is_no_limit_between_them() {
 }
 
 #[test]
-fn an_empty_buffer_is_the_applications() {
+fn empty_buffer_is_application_limited() {
     let mut transfer = flights(&[5_000; 6], Release::Nothing);
     transfer.gaps.iter_mut().for_each(|gap| gap.idle = true);
     assert_eq!(partition(&transfer, &context(20)).time(Limit::Application), Nanos::from_millis(500));
@@ -94,7 +94,7 @@ fn one_steady_rate_is_bandwidth() {
 }
 
 #[test]
-fn with_one_direction_only_nothing_is_known() {
+fn one_direction_alone_has_unknown_limits() {
     let cut = partition(&flights(&[64_000; 8], Release::Ack), &Context { one_direction: true, ..context(100) });
     assert_eq!(cut.times().len(), 1);
     assert_eq!(cut.times()[0].limit, Limit::Unknown);
@@ -144,7 +144,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn the_parts_meet_and_make_up_the_whole(transfer in any_transfer(), rtt in 0i64..200, most in 1usize..20) {
+    fn spans_are_contiguous_and_add_up(transfer in any_transfer(), rtt in 0i64..200, most in 1usize..20) {
         let cut = partition(&transfer, &context(rtt));
         let mut at = transfer.start;
         for span in &cut.spans {

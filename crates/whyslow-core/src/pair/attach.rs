@@ -16,7 +16,7 @@ pub struct Uncompared {
 /// connections are in two captures, and are not listed.
 pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Uncompared>, omitted: u64) {
     for pair in &pairs {
-        let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == pair.told) else {
+        let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == pair.shown) else {
             continue;
         };
         for direction in pair.directions.iter().filter(|direction| direction.resent > 0) {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_delays_both_ways_give_the_offset() {
+    fn minimum_delays_both_ways_give_the_offset() {
         let clock = solved(123_456_789, 0.0, 2);
         assert!((clock.offset.0 - 123_456_789).abs() < 10_000, "{clock:?}");
         assert!((clock.round_trip.0 - 30 * MS).abs() < 10_000);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_alone_tells_nothing_and_a_step_is_refused() {
+    fn one_way_delays_and_clock_steps_are_refused() {
         let [up, mut down] = samples(0, 0.0, 2);
         assert_eq!(solve([&up, &[]]), None);
         for sample in &mut down[100..] {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_fills_is_no_drift() {
+    fn filling_queue_is_not_drift() {
         let [up, mut down] = samples(0, 0.0, 10);
         for (n, sample) in down.iter_mut().enumerate() {
             sample.later -= Nanos(n as i64 * MS / 10);
@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_taken(up in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40),
+        fn any_input_is_accepted(up in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40),
                              down in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40)) {
             let samples = |way: &[(i64, i64)]| -> Vec<ClockSample> {
                 way.iter().map(|&(time, later)| ClockSample { time: Time(time), later: Nanos(later) }).collect()

@@ -62,7 +62,7 @@ pub fn compare(
     let mut pair = Pair {
         connections: order.map(|which| connections[which].id),
         captures: order.map(|which| connections[which].capture),
-        told: connections[reporting_capture(found, &aligned, connections)].id,
+        shown: connections[reporting_capture(found, &aligned, connections)].id,
         matched_by: by,
         clock: Some(clock(&aligned, order, found)),
         legs: legs(&aligned, order, &directions),

@@ -49,7 +49,7 @@ fn close(value: Option<f64>, wanted: f64) {
 }
 
 #[test]
-fn what_was_lost_and_how_long_the_rest_took() {
+fn losses_and_delays_between_captures_are_found() {
     let pair = both(&lossy().run(), &View::default(), &View::default());
     assert_eq!((pair.matched_by, pair.connections, pair.captures), (MatchedBy::Addresses, [1, 1], [0, 0]));
     assert_losses(&pair);
@@ -76,7 +76,7 @@ fn what_was_lost_and_how_long_the_rest_took() {
 }
 
 #[test]
-fn the_order_of_the_captures_does_not_matter() {
+fn capture_order_does_not_matter() {
     let [client, server] = lossy().run();
     let [a, b] = [View::default().capture(&client), View { offset: 77 * MS, ..View::default() }.capture(&server)];
     let (one, other) = (compared([&a, &b]).unwrap(), compared([&b, &a]).unwrap());
@@ -90,7 +90,7 @@ fn the_order_of_the_captures_does_not_matter() {
 }
 
 #[test]
-fn clocks_that_differ_and_drift_are_solved() {
+fn clock_offset_and_drift_are_estimated() {
     // 20 s.
     let path = Path { every: 100 * MS, bursts: 200, ..lossy() };
     for (offset, ppm) in [(-3_600_000 * MS, 80.0), (250 * MS, -200.0), (12_345, 0.0)] {
@@ -108,7 +108,7 @@ fn clocks_that_differ_and_drift_are_solved() {
 }
 
 #[test]
-fn delays_that_differ_are_told_alike_and_as_the_clocks_have_them() {
+fn asymmetric_delays_are_reported_by_the_clocks() {
     let path = Path { delay: [10 * MS, 30 * MS], ..Path::default() };
     let pair = both(&path.run(), &View::default(), &View::default());
     let (up, down) = ways(&pair);
@@ -135,7 +135,7 @@ fn address_translation_does_not_hide_a_connection() {
 }
 
 #[test]
-fn rewritten_sequence_numbers_do_not_hide_one_either() {
+fn rewritten_sequence_numbers_do_not_hide_a_connection() {
     let server = View { isn: [5, 0xffff_ff00], ..View::default() };
     let pair = both(&lossy().run(), &View::default(), &server);
     assert_eq!(pair.matched_by, MatchedBy::SynTimestamps);
@@ -144,7 +144,7 @@ fn rewritten_sequence_numbers_do_not_hide_one_either() {
 }
 
 #[test]
-fn copies_are_told_apart_without_timestamps_or_numbers() {
+fn retransmissions_match_without_timestamps_or_numbers() {
     for (stamps, ids) in [(false, true), (true, false), (false, false)] {
         let view = View { stamps, ids, ..View::default() };
         assert_losses(&both(&lossy().run(), &view, &view));
@@ -183,7 +183,7 @@ fn offload_at_either_host_changes_no_count() {
 }
 
 #[test]
-fn what_came_twice_or_late_is_not_lost() {
+fn duplicated_or_late_packets_are_not_lost() {
     let path = Path { doubled: set(&[8, 9, 100]), late: set(&[20, 41]), ..Path::default() };
     for ids in [true, false] {
         let view = View { ids, ..View::default() };
@@ -197,7 +197,7 @@ fn what_came_twice_or_late_is_not_lost() {
 }
 
 #[test]
-fn nothing_is_lost_where_the_other_capture_did_not_run() {
+fn packets_outside_the_other_capture_are_not_lost() {
     let [client, server] = lossy().run();
     // The client's capture begins and ends while the transfer goes on, in a quiet moment.
     let running = 72 * MS..121 * MS;
@@ -226,7 +226,7 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
 }
 
 #[test]
-fn what_a_capture_dropped_is_not_lost() {
+fn packets_dropped_by_a_capture_are_not_lost() {
     let [client, server] = lossy().run();
     // Data packets that the client acknowledges, and its capture lacks.
     let mut data = 0;
@@ -244,7 +244,7 @@ fn what_a_capture_dropped_is_not_lost() {
 }
 
 #[test]
-fn what_the_senders_capture_dropped_is_said() {
+fn packets_dropped_by_the_senders_capture_are_reported() {
     let [client, mut server] = Path::default().run();
     let data =
         server.iter().enumerate().filter(|(_, (_, packet))| packet.len == MSS).map(|(index, _)| index).nth(40).unwrap();
@@ -255,7 +255,7 @@ fn what_the_senders_capture_dropped_is_said() {
 }
 
 #[test]
-fn a_reset_that_nobody_sent_is_the_middles() {
+fn reset_missing_at_the_sender_is_a_middleboxs() {
     let [client, mut server] = Path::default().run();
     let reset = |time: i64| {
         let flags = crate::wire::Flags::RST;
@@ -287,7 +287,7 @@ fn proxied(server: &[(i64, Pkt)]) -> Trace {
 }
 
 #[test]
-fn a_proxy_has_two_connections_of_one_payload() {
+fn proxied_connections_share_one_payload() {
     let [_, server] = Path { lost: set(&[9]), ..Path::default() }.run();
     let client = proxied(&server);
     let near_client = View { isn: [1, 2], server: ([198, 51, 100, 3], 8080), ..View::default() };
@@ -302,7 +302,7 @@ fn a_proxy_has_two_connections_of_one_payload() {
 }
 
 #[test]
-fn connections_that_only_look_alike_are_not_one() {
+fn similar_connections_are_not_paired() {
     let [client, server] = Path::default().run();
     let here = View::default().capture(&client);
     // Another server, another port, other numbers, and a little more payload.
@@ -322,7 +322,7 @@ fn connections_that_only_look_alike_are_not_one() {
 }
 
 #[test]
-fn numbers_and_segments_match_translated_connections_without_a_handshake() {
+fn translated_connections_match_without_a_handshake() {
     let [client, server] = lossy().run();
     let opened = |seen: Trace| -> Trace { seen.into_iter().filter(|(time, _)| *time > 19 * MS).collect() };
     let server_view = View { client: ([203, 0, 113, 9], 61_000), ..View::default() };
@@ -332,7 +332,7 @@ fn numbers_and_segments_match_translated_connections_without_a_handshake() {
 }
 
 #[test]
-fn captures_at_one_place_say_so() {
+fn captures_at_one_place_are_reported() {
     let [_, server] = lossy().run();
     let pair = both(&[server.clone(), server], &View::default(), &View { offset: 5, ..View::default() });
     assert!(pair.caveats.contains(&PairCaveat::OnePlace), "{:?}", pair.caveats);
@@ -340,7 +340,7 @@ fn captures_at_one_place_say_so() {
 }
 
 #[test]
-fn a_clock_that_steps_is_refused() {
+fn stepping_clock_is_refused() {
     let [client, server] = Path { every: 20 * MS, ..Path::default() }.run();
     let client = View::default().capture(&client);
     let mut server = View::default().capture(&server);
@@ -351,7 +351,7 @@ fn a_clock_that_steps_is_refused() {
 }
 
 #[test]
-fn room_is_shared_so_that_none_goes_without() {
+fn packet_limit_is_shared_by_all_pairs() {
     assert_eq!(shares([10, 20]), [10, 20]);
     let large = shares([u64::MAX, u64::MAX, 5]);
     assert!(large[0] > large[1] && large[1] > 0 && large[2] == 5);
@@ -363,7 +363,7 @@ proptest! {
 
     /// Losses on the way are reported exactly.
     #[test]
-    fn losses_are_exact(lost in prop::collection::btree_set(0u32..200, 0..40),
+    fn loss_counts_are_exact(lost in prop::collection::btree_set(0u32..200, 0..40),
                         lost_acks in prop::collection::btree_set(0u32..190, 0..40),
                         stamps in any::<bool>(), tso in any::<bool>(), gro in any::<bool>()) {
         let path = Path { lost: lost.clone(), lost_acks: lost_acks.clone(), ..Path::default() };
@@ -380,7 +380,7 @@ proptest! {
 
     /// Hostile packets neither stop nor swell it.
     #[test]
-    fn anything_is_taken(packets in prop::collection::vec(
+    fn any_input_is_accepted(packets in prop::collection::vec(
         (0usize..2, any::<u32>(), any::<u32>(), 0u32..70_000, 0u16..32, any::<u32>(), -1_000i64..100_000, any::<bool>()),
         0..120,
     )) {
@@ -420,7 +420,7 @@ fn tangled_segments_are_refused() {
 }
 
 #[test]
-fn a_capture_of_nothing_shares_nothing() {
+fn empty_capture_shares_nothing() {
     let empty: Captured = Vec::new();
     let (connections, fingerprints) = explained(&empty);
     assert!(connections.is_empty() && find(&fingerprints, &fingerprints).is_empty());

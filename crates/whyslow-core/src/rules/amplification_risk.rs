@@ -105,7 +105,7 @@ mod tests {
     use crate::units::Nanos;
 
     #[test]
-    fn a_first_flight_of_more_than_fifty_segments_is_a_risk_that_costs_no_time() {
+    fn first_flight_above_fifty_segments_is_a_risk_without_cost() {
         let found = Scene::flights(&[60_000, 5_000]).finding(Cause::AmplificationRisk).unwrap();
         assert_eq!(found.cost_s, Nanos::ZERO);
         assert_eq!(found.evidence[2].value, 600.0, "60,000 B for 100 B");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_was_earned_before_is_none() {
+    fn window_earned_by_earlier_bytes_is_not_a_risk() {
         let mut scene = Scene::flights(&[60_000, 5_000]);
         scene.transfer.seq = (10_001, 75_001);
         assert!(scene.finding(Cause::AmplificationRisk).is_none(), "10,000 B had been acknowledged");

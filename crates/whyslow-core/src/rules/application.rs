@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_writes_a_little_every_moment_keeps_its_own_rate() {
+    fn application_writing_in_trickles_has_its_own_rate() {
         let found = trickle().finding(Cause::Application).unwrap();
         let is_small = matches!(
             found.statement,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_as_long_as_a_timer_may_be_one_where_no_numbers_tell() {
+    fn silence_of_timer_length_without_ip_numbers_is_possible() {
         let found = |silence: i64, missing, near| {
             let mut scene = Scene::flights(&[15_000, 15_000]);
             let gap = &mut scene.transfer.gaps[0];
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_a_login_are_no_bulk_that_a_program_holds_up() {
+    fn ssh_login_messages_are_not_application_pauses() {
         let paused = |size: u64, protocol| {
             let mut scene = Scene::flights(&[size, size]);
             (scene.transfer.gaps[0].release, scene.transfer.gaps[0].app_limited) = (Release::Nothing, true);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn short_segments_in_a_queue_are_held_by_the_path() {
+    fn short_segments_in_a_queue_are_limited_by_the_path() {
         let mut scene = trickle();
         for round in &mut scene.transfer.rounds {
             (round.in_flight, round.rtt) = (40_000, Some(ms(200)));

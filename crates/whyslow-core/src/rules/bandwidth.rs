@@ -52,6 +52,7 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
+use crate::estimate::{HEADERS, LINE_RATE};
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
@@ -60,8 +61,6 @@ pub(super) const RULE: Rule =
 
 /// A transfer shorter than this says little about a path's rate.
 const MIN_TIME: Nanos = Nanos::from_millis(200);
-/// A rate at which most links are bought: a transfer that fills one is healthy.
-const LINE_RATE: f64 = 900e6;
 
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
@@ -86,7 +85,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mss = case.context.mss as f64;
     // Bytes on the link for each segment: payload, IP and TCP headers with timestamps, Ethernet's
     // header.
-    let on_the_wire = steady * (mss + 66.0) / mss;
+    let on_the_wire = steady * (mss + HEADERS) / mss;
     let statement = LinkStatement::SteadyRate {
         payload_bps: steady,
         wire_bps: on_the_wire,
@@ -142,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn one_rate_all_along_is_the_paths() {
+    fn constant_rate_is_bandwidth() {
         assert_eq!(full().finding(Cause::Bandwidth).unwrap().confidence, 0.85);
     }
 
     #[test]
-    fn a_rate_for_a_part_of_the_time_is_less_sure() {
+    fn rate_for_a_part_of_the_time_is_less_sure() {
         let mut scene = full();
         // Half of the rounds carried a tenth.
         scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_the_rate_is_not_the_paths() {
+    fn rate_without_a_queue_is_not_bandwidth() {
         let mut scene = full();
         // One flight far beyond the rate's need, so that the rate is not attributed to the sender.
         scene.transfer.rounds.iter_mut().for_each(|round| round.in_flight = 50_000);
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receivers_end_does_not_see_the_queue_without_timestamps() {
+    fn receiver_without_timestamps_does_not_see_the_queue() {
         let mut scene = full();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
         // There a full path has no pauses.
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_varies_in_a_queue_is_the_links_but_less_sure() {
+    fn varying_rate_in_a_queue_is_bandwidth_but_less_sure() {
         let mut scene = Scene::flights(&[60_000; 20]);
         scene.transfer.gaps.clear();
         scene.facts.rtt.min = Some(ms(40));

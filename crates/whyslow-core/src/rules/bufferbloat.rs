@@ -104,7 +104,7 @@ mod tests {
     use crate::rules::scene::{MSS, Scene, ms};
 
     #[test]
-    fn a_queue_grows_with_what_is_in_flight_and_a_delayed_ack_does_not() {
+    fn queue_grows_with_the_flight_and_a_delayed_ack_does_not() {
         let growing = |segments: &[u64]| {
             let sizes: Vec<u64> = segments.iter().map(|n| n * MSS).collect();
             let mut scene = Scene::flights(&sizes);

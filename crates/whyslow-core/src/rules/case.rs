@@ -12,7 +12,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
 /// RFC 4253 section 4.1.
-const SSH_PORT: u16 = 22;
+pub(super) const SSH_PORT: u16 = 22;
 
 /// One transfer.
 #[derive(Debug)]

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_takes_before_its_requests_is_told() {
+    fn client_time_before_requests_is_reported() {
         let first = found(&[1_345]).unwrap();
         assert_eq!(first.statement, ExchangeStatement::RequestsLate { first_s: Some(ms(1_345)), later: None }.into());
         let series = found(&[0, 300, 20, 400]).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_shell_a_person_types() {
+    fn shell_has_no_client_think() {
         let mut scene = Scene::flights(&[8_000]);
         scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
         let wait = Wait {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_of_a_series_are_the_clients_and_longer_ones_nobodys() {
+    fn pauses_of_a_series_are_the_clients_and_longer_ones_idle() {
         let waits = scene(&[(1_345, 0), (300, 0), (900, 0), (5_000, 0)]);
         let waits: Vec<_> = waits.iter().map(|wait| (wait.client.0 / 1_000_000, wait.idle.0 / 1_000_000)).collect();
         assert_eq!(waits, [(1_345, 0), (300, 0), (900, 0), (0, 5_000)]);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_poll_keeps_nobody_waiting_and_a_late_answer_does() {
+    fn long_poll_is_idle_and_a_late_response_is_not() {
         let polls = scene(&[(0, 25_000), (0, 25_000), (0, 4_000), (0, 25_000)]);
         assert!(
             polls.iter().all(|wait| wait.polled == Some(wait.exchange.end - at_ms(100)) && wait.waited() == ms(100))

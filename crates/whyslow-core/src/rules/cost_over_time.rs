@@ -97,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn one_after_the_other_adds_up() {
+    fn sequential_costs_add_up() {
         assert_eq!(lost(&[(0, 10, 4), (10, 30, 20), (50, 60, 1)]), (25, 25));
         assert_eq!(lost(&[]), (0, 0));
     }
 
     #[test]
-    fn at_the_same_time_it_passes_once() {
+    fn concurrent_costs_count_once() {
         assert_eq!(lost(&[(0, 10, 4), (0, 10, 6)]), (6, 10), "not less than of the one alone");
         assert_eq!(lost(&[(0, 10, 5), (0, 10, 5)]), (5, 10));
         assert_eq!(lost(&[(0, 10, 10), (0, 10, 10), (2, 8, 6)]), (10, 26));
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn another_loss_at_the_same_time_makes_no_total_smaller() {
+    fn further_concurrent_cost_never_lowers_the_total() {
         let rows = [(0, 10, 10), (10, 20, 10)];
         assert_eq!(lost(&rows), (20, 20));
         assert_eq!(lost(&[rows[0], rows[1], (0, 10, 1), (10, 20, 1), (0, 20, 1)]), (20, 23));
     }
 
     #[test]
-    fn no_more_is_lost_than_passed() {
+    fn cost_is_at_most_the_elapsed_time() {
         assert_eq!(lost(&[(0, 10, 70)]), (10, 70));
         assert_eq!(lost(&[(5, 5, 7)]), (0, 7));
         assert_eq!(lost(&[(5, 4, 7)]), (0, 7));

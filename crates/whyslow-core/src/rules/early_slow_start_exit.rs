@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn flights_that_shrink_without_a_loss_are_held_by_something_else() {
+    fn shrinking_flights_without_a_loss_are_not_an_early_exit() {
         let exit = |slow: &[u64]| {
             let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
             crate::rules::scene::Scene::flights(&sizes).finding(Cause::EarlySlowStartExit).is_some()
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_exit_on_three_connections_is_remembered() {
+    fn same_exit_on_three_connections_is_a_remembered_threshold() {
         let summaries = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
         let found = across(&summaries);
         assert_eq!((found.len(), found[0].cost_s), (1, Nanos::from_millis(900)));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn exits_of_all_sizes_or_after_a_queue_are_found_anew_each_time() {
+    fn varying_exits_or_exits_after_a_queue_are_not_remembered() {
         assert!(across(&[outline(1, 10, false), outline(2, 40, false), outline(3, 90, false)]).is_empty());
         assert!(across(&[outline(1, 17, true), outline(2, 17, true), outline(3, 17, false)]).is_empty());
     }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_makes_the_slow_growth_behind_it_its_own() {
+    fn slow_growth_after_an_echo_is_ecn() {
         let found = marked().finding(Cause::Ecn).unwrap();
         // The third round's rest, eleven rounds more; the last one is the way to the receiver and
         // back.
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_ends_what_the_marks_cost() {
+    fn loss_ends_the_cost_of_marks() {
         let mut scene = marked();
         scene.transfer.rounds[6].retransmitted = 1;
         assert_eq!(scene.finding(Cause::Ecn).unwrap().cost_s, ms(350));
     }
 
     #[test]
-    fn accurate_ecn_counts_with_the_same_bits() {
+    fn accurate_ecn_is_not_reported() {
         let mut scene = marked();
         scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b111;
         scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b010;

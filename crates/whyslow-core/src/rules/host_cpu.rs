@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_that_nothing_ended_may_be_the_senders_processor() {
+    fn unexplained_sender_pauses_may_be_host_cpu() {
         let found = stalled().judge(super::check).unwrap();
         assert_eq!(found.cost_s, ms(8 * 30), "before the first flight was whole, no window is known");
         assert!(found.confidence <= 0.5);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_seen_is_the_reason() {
+    fn pauses_with_a_visible_reason_are_not_host_cpu() {
         let with = |change: fn(&mut super::Gap)| {
             let mut scene = stalled();
             scene.transfer.gaps.iter_mut().filter(|gap| gap.release == Release::Nothing).for_each(change);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_that_come_late_where_they_are_made() {
+    fn late_acks_at_the_receiver_may_be_host_cpu() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.facts.directions[1].ack_delay_p50 = Some(ms(20));
         assert!(scene.finding(Cause::HostCpu).is_none(), "it was not captured there");

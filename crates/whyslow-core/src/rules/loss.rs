@@ -156,19 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn losses_one_by_one_are_the_paths() {
+    fn single_losses_are_the_paths() {
         let found = lossy(1).finding(Cause::Loss).unwrap();
         assert_eq!((found.confidence, found.to_confirm), (0.9, Vec::new()));
     }
 
     #[test]
-    fn what_loses_in_bursts_is_not_known() {
+    fn burst_losses_have_an_unknown_cause() {
         let found = lossy(6).finding(Cause::Loss).unwrap();
         assert!(found.confidence < 0.8 && found.to_confirm == [LossQuestion::BurstOrigin.into()], "{found:?}");
     }
 
     #[test]
-    fn a_few_losses_are_counted_and_make_no_share() {
+    fn few_losses_are_counted_without_a_share() {
         let mut scene = lossy(1);
         scene.transfer.retransmitted.fast = 4;
         let found = scene.finding(Cause::Loss).unwrap();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn one_loss_among_many_late_segments_costs_its_own_part() {
+    fn loss_among_late_segments_costs_its_own_part() {
         let whole = lossy(1).finding(Cause::Loss).unwrap().cost_s;
         let mut late = lossy(1);
         late.transfer.spurious_fast = 12;
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn bbr_is_no_fix_for_a_sender_that_ignores_losses() {
+    fn bbr_is_not_advised_to_a_sender_that_ignores_losses() {
         let bbr = |scene: &Scene| {
             let remedies = scene.finding(Cause::Loss).unwrap().remedies;
             remedies.iter().any(|remedy| remedy.action == LossAction::UseBbr.into())
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_episode_of_losses_costs_its_own_time() {
+    fn loss_episode_costs_its_own_time() {
         let mut scene = Scene::flights(&[20_000; 60]);
         scene.transfer.delivered = (0..20).map(|n| (at_ms(1100 + 50 * n), 5_000 * n as u64)).collect();
         scene.transfer.delivered.extend((0..100).map(|n| (at_ms(2100 + 50 * n), 100_000 + 10_000 * n as u64)));

@@ -78,7 +78,7 @@ pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
 pub(crate) use order::sort_by_cost;
-pub(crate) use over_quic::MOST as MOST_UNDER_ENCRYPTION;
+pub(crate) use over_quic::MOST_UNDER_ENCRYPTION;
 pub(crate) use rule::{Evidence, Proof, Saving};
 pub use verdict::verdict;
 pub(crate) use verdict::verdict_of_findings;
@@ -215,7 +215,7 @@ mod tests {
     use crate::types::Limit;
 
     #[test]
-    fn every_rule_stands_at_the_place_of_its_cause() {
+    fn rules_are_ordered_as_their_causes() {
         assert!(super::RULES.iter().map(|rule| rule.cause).eq(Cause::ALL.iter().copied()));
         for rule in super::RULES {
             let capture = |cause: &Cause| !matches!(super::RULES[*cause as usize].check, super::Check::Transfer(_));
@@ -228,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn each_fix_is_told_with_what_shows_that_it_worked() {
+    fn every_cause_has_a_verification() {
         for rule in super::RULES {
-            let mends = rule.cause.markdown().contains("\n## The fix\n");
+            let has_fix = rule.cause.markdown().contains("\n## The fix\n");
             let of_capture = matches!(rule.check, super::Check::Capture(_) | super::Check::Reader);
-            assert_eq!(rule.cause.verify().is_some(), mends && !of_capture, "{}", rule.cause);
+            assert_eq!(rule.cause.verify().is_some(), has_fix && !of_capture, "{}", rule.cause);
         }
     }
 
@@ -253,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn one_round_trip_is_what_the_path_needs() {
+    fn single_round_trip_is_healthy() {
         assert_eq!(Scene::flights(&[8_000]).verdict(), Verdict::Healthy);
     }
 
     #[test]
-    fn a_limit_that_no_rule_explains_is_named() {
+    fn limit_without_a_rule_is_named() {
         // Too few rounds for a plateau, and none of them grows.
         let scene = Scene::flights(&[60_000, 60_000, 60_000]);
         assert!(scene.findings().iter().all(|found| found.cost_s == ms(0)), "{:?}", scene.findings());
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_only_together_took_most_are_named_together() {
+    fn limits_that_together_took_most_are_named_together() {
         let mut scene = Scene::flights(&[60_000, 60_000, 60_000, 60_000]);
         scene.transfer.gaps[2] = gap(at_ms(1200), at_ms(1300), Release::Peer);
         scene.transfer.gaps[1].release = Release::Nothing;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_that_nothing_explains_are_not_what_the_path_needs() {
+    fn unexplained_seconds_are_not_healthy() {
         let mut scene = Scene::flights(&[8_000, 8_000]);
         let (start, end) = (scene.transfer.last_send, scene.transfer.last_send + ms(1_900));
         // Less than half of the time is unknown, and more than the path can need.
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_notices_is_healthy() {
+    fn unnoticeable_delay_is_healthy() {
         let mut scene = Scene::flights(&[60_000; 3]);
         let at = |n: i64| at_ms(1000) + crate::units::Nanos::from_micros(1000 * n);
         for (n, round) in (0..).zip(&mut scene.transfer.rounds) {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_direction_or_without_times_nothing_is_called_healthy() {
+    fn one_direction_or_no_times_is_never_healthy() {
         let mut scene = Scene::flights(&[5 * MSS]);
         scene.facts.capture_defects.one_direction = true;
         assert_eq!(scene.verdict(), Verdict::Unknown);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_request_ends_the_handshake_of_tls_too() {
+    fn small_request_ends_the_tls_handshake() {
         assert_eq!(tls(Some((611, 720)), None, 720), Some(ms(200)), "TLS 1.2: 109 B behind the Finished");
         assert_eq!(tls(Some((611, 685)), Some(685), 780), Some(ms(200)), "TLS 1.3: a Finished before it");
         assert_eq!(tls(Some((611, 685)), None, 685), None, "a Finished alone");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn one_after_the_other_is_a_series() {
+    fn sequential_connections_are_a_series() {
         let finding = found(&[0, 1, 30, 100]).unwrap();
         assert_eq!(
             (finding.connections.as_slice(), finding.cost_s),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_was_asked_to_close_has_nothing_to_change() {
+    fn server_asked_to_close_gets_no_remedy() {
         let by =
             |change: fn(&mut ConnectionSummary)| found_with(&[0, 1, 2], change).unwrap().remedies[0].action.clone();
         let keep = |by| crate::analysis::Action::from(ExchangeAction::KeepConnections { by });
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_apart_is_none() {
+    fn connections_far_apart_are_not_a_series() {
         assert!(found(&[0, 1_320, 2_640, 3_960]).is_none());
         assert!(found(&[0, 1, 1_320, 1_321]).is_none());
         // The first one after a long pause has to be opened in any case.

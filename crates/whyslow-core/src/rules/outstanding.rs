@@ -5,6 +5,7 @@
 //! the payload if readable. It never calls a push, a protocol's credit, a reply or a closing
 //! message a request; if it cannot distinguish them, it returns none.
 
+use super::case::SSH_PORT;
 use crate::analysis::UnansweredRequest;
 use crate::message;
 use crate::tcp::facts::{Facts, TransferFacts};
@@ -39,7 +40,7 @@ const SMALL: u64 = 100;
 const PUSHES: Nanos = Nanos::from_millis(1_500);
 
 /// A side that speaks or closes within this of the last word reacts to it.
-const AT_ONCE: Nanos = Nanos::from_millis(50);
+pub(super) const AT_ONCE: Nanos = Nanos::from_millis(50);
 
 /// Of a protocol that cannot be read, so many answers show that the client is the one who asks.
 const ANSWERS: usize = 3;
@@ -47,18 +48,15 @@ const ANSWERS: usize = 3;
 /// Payload of a record with a PING (8 bytes, its frame header and encryption), at most, bytes.
 const ECHO_MAX: u64 = 100;
 
-/// The port of SSH (RFC 4253 section 4), where most that is sent asks for nothing.
-const SSH: u16 = 22;
-
 /// The client's last message, if no payload of the server came after it and an answer was due.
 pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     let (client, server) = (facts.client, !facts.client);
     let [asking, answering] = [&facts.directions[client], &facts.directions[server]];
     let message = asking.transfers.last()?;
     let (last, _) = asking.last_payload?;
-    let heard = answering.last_payload.map(|(time, _)| time);
+    let last_response = answering.last_payload.map(|(time, _)| time);
     // Of very many transfers the short ones are not held.
-    let is_last = message.last_send == last && heard.is_none_or(|heard| heard < last);
+    let is_last = message.last_send == last && last_response.is_none_or(|last_response| last_response < last);
     // Bytes that were acknowledged, or that a FIN lies behind, and that never came here.
     let captured = answering.transfers.last().map_or(0, |answer| answer.seq.1.saturating_sub(1));
     let unseen =
@@ -75,7 +73,7 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     let (due, times) = match label {
         Some(_) => (0.85, 1.0),
         None if message::may_send_unrequested(facts, message.start) => return None,
-        None => due(facts, message, heard, answers().count())?,
+        None => due(facts, message, last_response, answers().count())?,
     };
     Some(OutstandingRequest { message, due, label, usual, times })
 }
@@ -108,21 +106,21 @@ fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
 
 /// Confidence that a response was due, if the payload does not show it, and how much longer than
 /// usual a silence must be.
-fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: usize) -> Option<(f64, f64)> {
+fn due(facts: &Facts, message: &TransferFacts, last_response: Option<Time>, answered: usize) -> Option<(f64, f64)> {
     let content = &facts.content[facts.client];
     let asking = &facts.directions[facts.client];
     let begins_tls = content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == HANDSHAKE);
-    if heard.is_none() && begins_tls {
+    if last_response.is_none() && begins_tls {
         return Some((0.85, 1.0));
     }
     let is_small = message.bytes() < SMALL;
     let leaves = facts.closing[facts.client].is_some_and(|(time, _)| time - message.last_send <= AT_ONCE);
-    let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[!facts.client].1 == SSH;
+    let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[!facts.client].1 == SSH_PORT;
     let pushed = facts.directions.iter().flat_map(|direction| &direction.transfers).any(pushes);
     if pushed || (is_small && leaves) || is_ssh {
         return None;
     }
-    let Some(heard) = heard else {
+    let Some(last_response) = last_response else {
         // A first message alone may be a push: if it is not an upload, it is as likely a request.
         let is_first = asking.transfers_total == 1 && message.rounds_total == 1 && facts.handshake.syn_ack.is_some();
         return is_first.then_some((0.5, 1.0));
@@ -131,7 +129,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: us
         return Some((0.7, 3.0));
     }
     // Credit, replies and the responses of a client that is asked follow their cause at once.
-    let prompted = message.start - heard <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
+    let prompted = message.start - last_response <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
     let (_, earlier) = asking.transfers.split_last()?;
     let as_large = message.bytes() >= SMALL.min(earlier.iter().map(TransferFacts::bytes).min()?);
     let alternate = asking.transfers_total.abs_diff(facts.directions[!facts.client].transfers_total) <= 1;

@@ -16,7 +16,7 @@ use crate::units::Nanos;
 /// Of a handshake whose repetition was read: its packets are no secret.
 const PROVEN: f64 = 0.85;
 /// Of what rests on sizes and times alone.
-pub(crate) const MOST: f64 = 0.7;
+pub(crate) const MOST_UNDER_ENCRYPTION: f64 = 0.7;
 /// Of a window that nothing else confirms.
 const WINDOW: f64 = 0.55;
 /// Of a silence, which three things may explain.
@@ -35,7 +35,7 @@ pub(super) fn adapt(facts: &Facts, sender: Option<Side>, mut finding: Finding) -
     if notes.is_opened() {
         return opened(facts, &notes.facts, sender, finding);
     }
-    let mut most = MOST;
+    let mut most = MOST_UNDER_ENCRYPTION;
     match finding.cause {
         Cause::SynLoss => return handshake(&notes.facts, finding),
         Cause::SenderCap | Cause::ProtocolWindow | Cause::ReceiveWindow => window(&notes.facts, &mut finding)?,
@@ -202,7 +202,7 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
         offered.into_iter().flatten().any(|offered| WINDOW_SHARE.contains(&(bytes as f64 / offered.max(1) as f64)));
     finding.cause = Cause::ProtocolWindow;
     finding.statement = SendingStatement::ProtocolWindow { bytes, rtt_s }.into();
-    finding.confidence = finding.confidence.min(if is_offered { MOST } else { WINDOW });
+    finding.confidence = finding.confidence.min(if is_offered { MOST_UNDER_ENCRYPTION } else { WINDOW });
     finding.remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseProtocolWindow { at: None, need: None })];
     Some(())
 }
@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn flights_of_one_size_may_be_a_window() {
+    fn equal_flights_may_be_a_window() {
         let found = capped(1 << 20).finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.6 && !found.to_confirm.is_empty(), "{found:?}");
         assert!(found.remedy().unwrap().action.command().is_none(), "no setting of TCP mends it");
     }
 
     #[test]
-    fn a_window_that_the_client_offered_is_likely() {
+    fn window_offered_by_the_client_is_likely() {
         let found = capped(65_536).finding(Cause::ProtocolWindow).unwrap();
         assert_eq!(found.confidence, 0.7);
     }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_rate_with_no_queue_and_no_wait_is_the_senders_own() {
+    fn even_rate_without_queue_or_wait_is_pacing() {
         let found = paced().finding(Cause::Pacing).unwrap();
         assert_eq!((found.cost_s, found.confidence), (ms(1900), 0.8));
         assert!(paced().finding(Cause::Bandwidth).is_none());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flight_that_came_spaced_is_the_paths_where_no_queue_is_seen() {
+    fn spaced_flight_without_a_visible_queue_is_the_paths() {
         let mut scene = paced();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_or_a_window_that_grows_is_the_paths_rate() {
+    fn growing_queue_or_window_is_not_pacing() {
         let mut queued = paced();
         for round in &mut queued.transfer.rounds[5..] {
             round.in_flight = 40_000;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn clumps_are_even_over_half_a_round_trip_only() {
+    fn clumps_are_even_only_over_half_a_round_trip() {
         let mut scene = paced();
         let uneven = RateSpread { p10: 1.3e6, p50: 1.6e6, p90: 1.9e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (uneven, uneven);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_looks_for_more_rate_is_held_by_the_path() {
+    fn probing_sender_is_limited_by_the_path() {
         let mut scene = paced();
         scene.transfer.rounds[3].in_flight = 30_000;
         assert!(scene.finding(Cause::Pacing).is_some(), "ACKs were late, once");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_waits_for_acks_has_a_window() {
+    fn sender_that_waits_for_acks_is_not_pacing() {
         let mut scene = paced();
         scene.transfer.gaps =
             (0..19).map(|n| gap(at_ms(1000 + 100 * n), at_ms(1100 + 100 * n), Release::Ack)).collect();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_a_common_link_is_its_bandwidth() {
+    fn common_link_rate_is_bandwidth() {
         let mut scene = paced();
         let rate = 10e6 * 1000.0 / 1090.0;
         let spread = RateSpread { p10: rate, p50: rate, p90: rate, bins: 40 };

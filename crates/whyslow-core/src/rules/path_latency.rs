@@ -42,6 +42,7 @@ use crate::analysis::{
     SendingAction, Unit,
 };
 use crate::cause::Cause;
+use crate::limit;
 use crate::message::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
 use crate::types::Side;
@@ -59,8 +60,6 @@ const TIMES: f64 = 2.0;
 const MIN_SAMPLES: u64 = 2;
 /// … and from which the median is typical of them; of fewer the longest one counts.
 const MANY_SAMPLES: u64 = 20;
-/// No ACK is held back for longer (RFC 9293 section 3.8.6.3).
-const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
 /// What took long.
 struct Slow {
@@ -137,7 +136,7 @@ fn first_flight(facts: &Facts) -> Option<Slow> {
         let took = round.rtt?;
         // A second full segment is acknowledged at once (RFC 9293 section 3.8.6.3).
         let lone = round.bytes < 2 * direction.mss;
-        let seen = !lone || took > DELAYED_ACK_MOST;
+        let seen = !lone || took > limit::MAX_DELAYED_ACK;
         seen.then_some(Slow { reply: FirstReply::DataAck, took, frame: round.first_frame, sure: 0.6 })
     };
     [facts.client, !facts.client].into_iter().filter_map(first).max_by_key(|slow| slow.took)

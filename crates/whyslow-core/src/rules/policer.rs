@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_queue_can_be_seen_none_is_denied() {
+    fn policer_without_a_visible_queue_is_less_sure() {
         let found = policed().finding(Cause::Policer).unwrap();
         let queue = |found: &Finding| match shown(found) {
             PolicerEvidence::RateBetweenLosses { queue, .. } => queue,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
+    fn dropped_excess_without_waits_is_a_policer() {
         let found = offered_load(ms(101)).finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.75 && matches!(shown(&found), PolicerEvidence::ExcessLost { .. }), "{found:?}");
         assert!(offered_load(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
@@ -245,17 +245,17 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_is_seen_refutes_what_losses_look_like() {
+    fn visible_queue_refutes_a_policer() {
         let mut scene = policed();
-        let beside = offered_load(ms(130)).transfer;
-        scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
-        scene.transfer.acked_rate = beside.acked_rate;
-        scene.transfer.losses.extend(beside.losses);
+        let queued = offered_load(ms(130)).transfer;
+        scene.transfer.rounds[3..9].clone_from_slice(&queued.rounds[3..9]);
+        scene.transfer.acked_rate = queued.acked_rate;
+        scene.transfer.losses.extend(queued.losses);
         assert!(scene.finding(Cause::Policer).is_none());
     }
 
     #[test]
-    fn without_round_trips_the_first_flight_tells_a_link() {
+    fn first_flight_without_round_trips_shows_a_link() {
         let mut scene = offered_load(ms(101));
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);

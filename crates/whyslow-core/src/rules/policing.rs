@@ -2,13 +2,10 @@
 
 use super::case::TransferCase;
 use crate::analysis::Limit;
-use crate::estimate::{InterLossRate, OfferedLoad};
+use crate::estimate::{InterLossRate, MIN_POLICED_LOSSES, OfferedLoad};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
-
-/// The paper's thresholds.
-const MIN_LOSSES: usize = 15;
 
 const MIN_ROUNDS: usize = 3;
 
@@ -82,7 +79,7 @@ fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
     // What all transfers of the connection show counts for each.
     let pool = case.context.pooled_rate;
     let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
-    if losses < MIN_LOSSES || (lossy < MIN_ROUNDS && pool.is_none()) {
+    if losses < MIN_POLICED_LOSSES || (lossy < MIN_ROUNDS && pool.is_none()) {
         return None;
     }
     let first = transfer.losses.iter().map(|loss| loss.seq).min()?;

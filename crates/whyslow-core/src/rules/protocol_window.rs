@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_messages_open() {
+    fn window_opened_by_messages_is_protocol_window() {
         let found = credited().finding(Cause::ProtocolWindow).unwrap();
         assert_eq!(found.confidence, 0.85);
         assert!(credited().finding(Cause::SenderCap).is_none());
     }
 
     #[test]
-    fn frames_show_which_window_it_is() {
+    fn http2_frames_name_the_window() {
         let mut scene = credited();
         assert!(scene.finding(Cause::ProtocolWindow).unwrap().details.is_empty());
         let (start, end) = (scene.transfer.start, scene.transfer.end);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_receiver_sends_itself_proves_no_credit() {
+    fn receivers_own_data_is_not_credit() {
         let mut scene = credited();
         scene.facts.directions[0].bytes = 100_000;
         let found = scene.finding(Cause::ProtocolWindow).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_that_some_messages_follow_is_less_sure() {
+    fn cap_with_some_messages_is_less_sure() {
         let mut scene = Scene::flights(&[32_000; 20]);
         assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn flights_held_down_are_no_slow_opening_of_the_window() {
+    fn capped_flights_are_not_slow_growth() {
         // Uneven, and by a segment larger at the end than at the beginning.
         let sizes: Vec<u64> = (0..20u64).map(|n| (26 + 6 * (n % 3 / 2) + n / 19) * MSS).collect();
         let scene = Scene::flights(&sizes);

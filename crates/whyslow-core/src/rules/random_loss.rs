@@ -44,7 +44,7 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
-use crate::estimate::{LossEpisode, loss_episodes, mean_size};
+use crate::estimate::{INFLATED, LossEpisode, loss_episodes, mean_size};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::{Nanos, Time};
@@ -58,8 +58,6 @@ const MIN: usize = 10;
 const MANY: usize = 25;
 /// Losses in one round trip, on average.
 const IN_A_BURST: f64 = 1.6;
-/// Round trips at losses, of the least one (as for a policer: no queue).
-const RTT_INFLATION: f64 = 1.3;
 /// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent
 /// ones, near zero for a sawtooth), and of the flights that they came from (near zero for a queue
 /// that overflows at its length).
@@ -140,7 +138,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     let is_random = found.burst < IN_A_BURST
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
-        && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
+        && found.rtt <= least.scale(INFLATED) + Nanos::from_millis(1)
         && found.skew <= MAX_SKEW
         && case.partition.shape.inter_loss_rate.is_none()
         && !case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued())
@@ -193,7 +191,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // allows.
     let confidence = match number {
         _ if corrupt > 0 => 0.85,
-        MANY.. => 0.75,
+        _ if number >= MANY => 0.75,
         _ => 0.65,
     };
     let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), statement);
@@ -264,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_at_the_same_flight_are_a_short_queues() {
+    fn losses_at_the_same_flight_are_a_short_queue() {
         // A sawtooth from 10 to 14 segments that is lost at its top.
         let tops: Vec<usize> = (0..12).map(|n| 5 * n + 4).collect();
         let scene = lossy(&tops, |n| 10 + n as u64 % 5);
@@ -273,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_from_large_flights_alone_are_no_chance() {
+    fn losses_from_large_flights_alone_are_not_random() {
         let large =
             |n: usize| if BY_CHANCE.contains(&n) { 30 + (11 * n as u64) % 23 } else { 5 + (11 * n as u64) % 13 };
         let scene = lossy(&BY_CHANCE, large);
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_behind_a_queue_and_few_losses_are_not_called_random() {
+    fn queued_or_few_losses_are_not_random() {
         let mut queued = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
         for round in &mut queued.transfer.rounds {
             round.rtt = Some(ms(140));

@@ -180,7 +180,7 @@ mod tests {
     use crate::tcp::facts::Release;
 
     #[test]
-    fn who_holds_back_the_acks_of_a_full_window_needs_no_buffer() {
+    fn receiver_that_holds_acks_back_gets_no_buffer_remedy() {
         let fix = |late: i64, last_ack: bool| {
             let mut scene = Scene::flights(&[60_000; 12]);
             scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_window_in_a_long_queue_is_doubted() {
+    fn full_window_in_a_long_queue_is_less_sure() {
         let found = |least: i64| {
             let mut scene = Scene::flights(&[60_000; 7]);
             for round in &mut scene.transfer.rounds {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn full_window_on_a_path_that_becomes_longer_is_no_queue() {
+    fn full_window_on_a_longer_path_is_not_a_queue() {
         for (before, after) in [(30, 90), (40, 120), (100, 300)] {
             let mut scene = Scene::flights(&[60_000; 16]);
             scene.facts.rtt =

@@ -84,7 +84,7 @@ mod tests {
     use crate::rules::scene::{Scene, ms};
 
     #[test]
-    fn late_segments_that_made_no_copy_cost_nothing_beside_losses() {
+    fn reordering_without_retransmissions_costs_nothing() {
         let mut scene = Scene::flights(&[60_000; 10]);
         (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_many_cost_what_the_first_copy_made_the_sender_do() {
+    fn few_reordered_segments_cost_the_first_spurious_retransmission() {
         // It had left slow start before.
         let mut scene =
             Scene::flights(&[60_000, 61_000, 62_000, 63_000, 64_000, 65_000, 66_000, 67_000, 68_000, 69_000]);

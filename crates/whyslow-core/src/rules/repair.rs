@@ -5,7 +5,7 @@ use super::black_hole::is_black_hole;
 use super::case::TransferCase;
 use super::policing::is_policed;
 use crate::analysis::{CostSpan, End, Limit};
-use crate::limit::Span;
+use crate::limit::{self, Span};
 use crate::stats::median_f64;
 use crate::tcp::facts::{DirectionFacts, Facts, Gap, Recoveries, Release, TransferFacts};
 use crate::types::Side;
@@ -125,16 +125,13 @@ pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
 }
 
-/// After a copy, its D-SACK comes within a round trip and a delayed ACK.
-const DSACK_DELAY: Nanos = Nanos::from_millis(500);
-
 /// Whether the capture ends before it is known that the last copy was needed: an ACK alone may be
 /// that of the first copy.
 pub(super) fn may_be_needless(case: &TransferCase<'_>) -> bool {
     let last = case.transfer.gaps.iter().rfind(|gap| gap.release == Release::Timer).map(|gap| gap.end);
-    let settled = case.rtt().unwrap_or_default().scale(2.0) + DSACK_DELAY;
+    let decided = case.rtt().unwrap_or_default().scale(2.0) + limit::MAX_DELAYED_ACK;
     let is_open = !case.transfer.acknowledged || case.facts.closing == [None; 2];
-    is_open && last.is_some_and(|last| case.facts.last - last < settled)
+    is_open && last.is_some_and(|last| case.facts.last - last < decided)
 }
 
 /// Whether all that was sent again had arrived: whatever its timer made the sender do, nothing was
@@ -164,9 +161,6 @@ pub(super) fn without_sack(facts: &Facts) -> Option<Side> {
     [facts.client, !facts.client].into_iter().find(lacks).filter(|_| handshake.is_complete())
 }
 
-/// Two ticks of a kernel of 250 Hz, which it adds to two round trips (Linux' `TCP_TIMEOUT_MIN`).
-const PROBE_MARGIN: Nanos = Nanos::from_millis(8);
-
 /// A wait for the timer in which a probe was due, and the sender is seen to have sent none (RFC
 /// 8985 section 7.2: two round trips after the last ACK, with more than one segment outstanding);
 /// the first of them. None once it has probed, with new bytes too, or has found losses by ACKs.
@@ -175,7 +169,7 @@ pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
     let rtt = case.rtt().filter(|_| case.near_sender() && kinds.tail_probe + kinds.fast + kinds.spurious == 0)?;
     let first = case.transfer.gaps.iter().find(|gap| gap.release == Release::Timer)?;
     let may_be_probe = |gap: &Gap| gap.end == first.start && gap.release == Release::Nothing;
-    let due = rtt.scale(3.0) + PROBE_MARGIN;
+    let due = rtt.scale(3.0) + limit::MIN_PROBE_TIMER;
     let length = first.end - first.start;
     let is_due = !first.tail && first.is_retransmit && length >= due.scale(1.5);
     (is_due && !case.transfer.gaps.iter().any(may_be_probe)).then_some(length)

@@ -42,7 +42,7 @@
 //! section 9.5 (closing races).
 
 use super::case::ConnectionCase;
-use super::outstanding::{OutstandingRequest, outstanding};
+use super::outstanding::{AT_ONCE, OutstandingRequest, outstanding};
 use super::rule::{Check, Rule};
 use super::say::{confirm, end, evidence, finding, remedy};
 use crate::analysis::{
@@ -60,8 +60,6 @@ pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
 /// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a
 /// line.
 const LAST_WORD: u64 = 100;
-/// A RST within a round trip and this answers what was sent before it.
-const AT_ONCE: Nanos = Nanos::from_millis(50);
 /// A connection that was silent for so long may have been closed for that (Node's server waits 5 s,
 /// Apache's too).
 const KEPT_ALIVE: Nanos = Nanos::from_millis(4_000);
@@ -119,7 +117,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (client, server) = (facts.client, !facts.client);
     let (at, frame) = facts.closing[server]?;
-    let heard = facts.directions[server].last_payload.map(|(time, _)| time);
+    let last_response = facts.directions[server].last_payload.map(|(time, _)| time);
     if let Some(asked) = outstanding(facts) {
         return instead_of_an_answer(case, &asked, at, frame);
     }
@@ -129,12 +127,14 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Its own answer, or the client's upload, was not over.
     let last = |side: Side| facts.directions[side].transfers.last();
     let [sent, owed] = [server, client].map(|side| facts.directions[side].unacknowledged);
-    let upload = last(client).filter(|upload| owed >= LAST_WORD && heard.is_none_or(|heard| heard < upload.last_send));
+    let upload = last(client).filter(|upload| {
+        owed >= LAST_WORD && last_response.is_none_or(|last_response| last_response < upload.last_send)
+    });
     let answer = last(server).filter(|answer| sent >= LAST_WORD || is_amid(facts, answer, at));
     let (cut, message, lost) = match (answer, upload) {
         (Some(answer), _) => (answer, MessageKind::Response, sent),
         (None, Some(upload)) => (upload, MessageKind::Request, owed),
-        (None, None) if heard.is_none() && last(client).is_none() && is_opened(facts, at) => {
+        (None, None) if last_response.is_none() && last(client).is_none() && is_opened(facts, at) => {
             return Some(before_anything(case, at, frame));
         }
         (None, None) => return None,
@@ -176,7 +176,7 @@ fn instead_of_an_answer(
 ) -> Option<Finding> {
     let facts = case.facts;
     let server = !facts.client;
-    let heard = facts.directions[server].last_payload.map(|(time, _)| time);
+    let last_response = facts.directions[server].last_payload.map(|(time, _)| time);
     let message = asked.message;
     // It had closed before, and the request came too late.
     if facts.fins[server] && message.start < at {
@@ -196,7 +196,7 @@ fn instead_of_an_answer(
     let frames = [message.frames.0, message.frames.1];
     found.evidence.push(evidence(Measure::UnansweredRequest, message.bytes() as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::RequestToReset, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
-    let idle = heard.map(|heard| message.start - heard).filter(|&idle| idle >= KEPT_ALIVE);
+    let idle = last_response.map(|last_response| message.start - last_response).filter(|&idle| idle >= KEPT_ALIVE);
     if let Some(idle) = idle {
         found.evidence.push(evidence(Measure::SilenceBeforeRequest, idle.as_secs_f64(), Unit::Seconds, &[]));
     }
@@ -218,8 +218,8 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     if let Some(answer) =
         direction.transfers.last().filter(|answer| lost >= LAST_WORD || (on_its_way && answer.start < at))
     {
-        let heard = answer.rounds.iter().rev().map(|round| round.last_send).find(|&time| time <= at);
-        let patience = heard.map_or(Nanos::ZERO, |heard| (at - heard).or_zero());
+        let last_response = answer.rounds.iter().rev().map(|round| round.last_send).find(|&time| time <= at);
+        let patience = last_response.map_or(Nanos::ZERO, |last_response| (at - last_response).or_zero());
         // A client that reads on loses no patience.
         let waited = if patience > facts.rtt.p50.unwrap_or_default() + AT_ONCE { patience } else { Nanos::ZERO };
         let statement = ExchangeStatement::ResetAmid {

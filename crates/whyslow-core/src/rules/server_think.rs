@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_login_takes_to_make_keys_is_no_finding() {
+    fn key_exchange_of_a_login_is_not_reported() {
         let found = |milliseconds: i64, protocol| {
             let mut scene = Scene::flights(&[1_500]);
             scene.facts.content[1].protocol = protocol;
@@ -184,17 +184,17 @@ mod tests {
     }
 
     #[test]
-    fn the_end_that_connects_and_speaks_first_asks() {
+    fn end_that_connects_and_sends_first_is_the_client() {
         assert_eq!(servers(|_| (), &PROMPT_QUESTIONS), ALL);
     }
 
     #[test]
-    fn ends_of_a_routing_session_ask_each_other_nothing() {
+    fn routing_session_has_no_requests() {
         assert_eq!(servers(|scene| scene.facts.endpoints[1].1 = 179, &PROMPT_QUESTIONS), [None; 3]);
     }
 
     #[test]
-    fn a_switch_connects_to_the_controller_that_asks_it() {
+    fn openflow_controller_requests_from_the_switch() {
         let asked_by_the_server = |scene: &mut Scene| {
             scene.facts.requester = Side::A;
             scene.facts.client = Side::B;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn reactions_of_a_connection_that_was_open_before_may_be_answers_themselves() {
+    fn prompt_client_data_on_an_open_connection_may_be_a_response() {
         assert_eq!(servers(without_handshake, &PROMPT_QUESTIONS), [None; 3]);
         // A person's input is a request, and data within a second its response.
         let turns = [(true, 900, 300), (true, 900, 2_500)];
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_speaks_unasked_need_not_be_answering() {
+    fn server_with_unrequested_data_may_not_respond() {
         let turns = [(true, 0, 300), (false, 4_000, 0), (true, 1, 3_000), (true, 500, 300), (true, 500, 3_000)];
         let waits = wait_times(|_| (), &turns);
         let servers: Vec<_> = waits.iter().map(|(server, _)| *server).collect();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_not_unasked() {
+    fn greeting_is_not_unrequested() {
         let turns = [(false, 0, 0), (true, 1, 300), (true, 1, 700)];
         let greeted = servers(|scene| scene.facts.begins_with_text[1] = true, &turns);
         assert_eq!(greeted, [None, Some(ms(300)), Some(ms(700))]);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_on_after_a_pause_that_is_no_reaction_speaks_unasked() {
+    fn data_after_an_unprompted_pause_is_unrequested() {
         let turns = [(true, 0, 2), (true, 1, 600), (true, 1, 600)];
         let fed = servers(pushes(1, 480), &turns);
         assert_eq!(fed, [Some(ms(2)), None, None], "a subscription, acknowledged message by message");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upgraded_connection_is_no_more_asked_than_others() {
+    fn upgraded_connection_has_no_clear_requests() {
         let upgraded = |scene: &mut Scene| {
             let content = &mut scene.facts.content[1];
             (content.protocol, content.heads) = (Some(Protocol::Http), vec![(1, "101 Switching Protocols".into())]);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_reports_more_than_it_is_told_may_be_the_one_who_is_asked() {
+    fn client_that_sends_more_may_be_the_responder() {
         let reports = |port: u16, bytes: u64| {
             move |scene: &mut Scene| {
                 scene.facts.endpoints[1].1 = port;
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_whose_first_bytes_were_lost_began_before_it_seems_to() {
+    fn response_with_lost_first_bytes_began_earlier() {
         let lost = |scene: &mut Scene| {
             let answer = &mut scene.facts.directions[1].transfers[1];
             answer.losses = vec![Loss { unseen: true, seq: answer.seq.0, ..Loss::default() }];
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subflow_is_answered_on_another() {
+    fn subflow_may_be_answered_on_another() {
         let joins = |scene: &mut Scene| {
             if let Some(offer) = &mut scene.facts.handshake.offers[0] {
                 offer.multipath = crate::tcp::facts::Multipath::Joins;
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_far_apart_of_no_known_protocol_are_a_conversation() {
+    fn small_distant_messages_of_an_unknown_protocol_are_not_requests() {
         let late = [(true, 900, 1_500), (true, 900, 2_500)];
         let sized = |bytes: u64| {
             move |scene: &mut Scene| {
@@ -336,8 +336,8 @@ mod tests {
         let asked = [Some(ms(1_500)), Some(ms(2_500))];
         assert_eq!(servers(sized(30), &late), [None; 2], "signs of life");
         assert_eq!(servers(sized(300), &late), asked, "possibly a question and its answer");
-        let news = [(true, 900, 1_500), (false, 4_000, 0)];
-        assert_eq!(servers(sized(300), &news), [None; 2], "the server speaks unasked");
+        let unrequested = [(true, 900, 1_500), (false, 4_000, 0)];
+        assert_eq!(servers(sized(300), &unrequested), [None; 2], "the server speaks unasked");
         let database = |scene: &mut Scene| {
             sized(30)(scene);
             scene.facts.endpoints[1].1 = 5_432;
@@ -348,14 +348,14 @@ mod tests {
     }
 
     #[test]
-    fn wait_that_ends_as_a_timer_does_is_one() {
+    fn wait_of_timer_length_is_a_timer() {
         let of = |milliseconds: i64| super::timer_of(ms(milliseconds)).map(|timer| timer.as_secs_f64());
         assert_eq!([of(9_910), of(10_090), of(30_020)], [Some(10.0), Some(10.0), Some(30.0)]);
         assert_eq!([of(9_500), of(1_000), of(12_300), of(33_000)], [None; 4]);
     }
 
     #[test]
-    fn what_may_be_unrelated_is_a_possible_cause_at_most() {
+    fn possibly_unrelated_response_is_at_most_possible() {
         let sure = |bytes: u64, milliseconds: i64| {
             let mut scene = Scene::flights(&[bytes]);
             scene.facts.endpoints[1].1 = 5_000;
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_captured_may_have_been_the_question() {
+    fn uncaptured_data_may_be_the_request() {
         let unseen = |scene: &mut Scene| scene.facts.directions[0].missing = vec![(at_ms(1_450), at_ms(1_900))];
         assert_eq!(servers(unseen, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
     }

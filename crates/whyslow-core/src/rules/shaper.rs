@@ -39,6 +39,7 @@ use crate::analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
 };
 use crate::cause::Cause;
+use crate::estimate::HEADERS;
 use crate::stats::median;
 use crate::units::Nanos;
 
@@ -87,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let mss = case.context.mss as f64;
-    let on_the_wire = steady * (mss + 66.0) / mss;
+    let on_the_wire = steady * (mss + HEADERS) / mss;
     let since = burst.until - case.transfer.start;
     let statement = LinkStatement::Shaped { burst: burst.bytes, burst_bps: burst.rate, rate_bps: steady, queue: rise };
     let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), statement);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_and_then_a_lower_rate_with_a_queue() {
+    fn burst_then_lower_rate_with_a_queue_is_a_shaper() {
         let mut scene = shaped();
         // ACKs keep coming from a queue.
         scene.transfer.gaps.truncate(2);
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_takes_all_the_rest_leaves_one_long_round() {
+    fn queue_of_the_whole_rest_is_one_long_round() {
         let mut scene = shaped();
         let last = &mut scene.transfer;
         last.rounds.truncate(2);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_it_is_no_shaper() {
+    fn burst_without_a_queue_is_not_a_shaper() {
         let mut scene = shaped();
         for round in &mut scene.transfer.rounds {
             (round.rtt, round.in_flight) = (Some(ms(100)), 20_000);
@@ -175,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_from_the_beginning_is_bandwidth() {
+    fn rate_from_the_beginning_is_bandwidth() {
         let mut scene = shaped();
         scene.transfer.delivered = (0..60).map(|n| (at_ms(1100 + 50 * n), 10_000 * n as u64)).collect();
         assert!(scene.finding(Cause::Shaper).is_none());
     }
 
     #[test]
-    fn a_rate_that_goes_on_changing_is_no_bucket() {
+    fn changing_rate_is_not_a_token_bucket() {
         let mut scene = shaped();
         for (index, point) in scene.transfer.delivered.iter_mut().enumerate().skip(30) {
             point.0 += ms(if index % 10 < 5 { 60 } else { 0 });

@@ -149,7 +149,7 @@ mod tests {
     use crate::rules::scene::Scene;
 
     #[test]
-    fn flights_that_end_short_may_be_the_programs() {
+    fn flights_with_a_short_end_may_be_the_applications() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_flight_that_something_else_ended_tells_no_initial_window() {
+    fn first_flight_with_another_limit_is_not_an_initial_window() {
         let from = |change: fn(&mut Scene)| {
             let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
             change(&mut scene);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_before_the_bulk_is_not_its_first_flight() {
+    fn message_before_the_bulk_is_not_its_first_flight() {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();

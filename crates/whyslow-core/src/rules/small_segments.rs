@@ -40,6 +40,7 @@ use crate::analysis::{
     Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, SmallSegmentReason, Unit,
 };
 use crate::cause::Cause;
+use crate::estimate::HEADERS;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 
@@ -51,8 +52,6 @@ const MIN_SEGMENTS: u64 = 20;
 const MIN_BULK: u64 = 10;
 /// Of the MSS: a smaller mean is small.
 const SMALL: f64 = 0.5;
-/// Ethernet, IP and TCP with timestamps, bytes.
-const HEADERS: f64 = 66.0;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
@@ -130,7 +129,7 @@ mod tests {
     use crate::units::Nanos;
 
     #[test]
-    fn a_quarter_of_the_segment_size_costs_slow_start_two_round_trips() {
+    fn quarter_size_segments_cost_slow_start_two_round_trips() {
         let mut scene = Scene::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
         scene.transfer.segments = 310;
         let found = scene.finding(Cause::SmallSegments).unwrap();
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_less_than_two_segments_are_the_receivers_doing() {
+    fn windows_below_two_segments_are_the_receivers() {
         let mut scene = Scene::flights(&[500; 40]);
         for round in &mut scene.transfer.rounds {
             round.window = Some(600);
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_one_at_a_time_are_no_bulk() {
+    fn single_messages_are_not_a_bulk_transfer() {
         let mut scene = Scene::flights(&[300; 40]);
         scene.transfer.segments = 40;
         assert!(scene.finding(Cause::SmallSegments).is_none());
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_writes_little_at_a_time_loses_nothing_by_it() {
+    fn application_writing_in_trickles_has_no_small_segments_cost() {
         let mut scene = Scene::flights(&[500; 40]);
         scene.transfer.segments = 80;
         for pause in &mut scene.transfer.gaps {

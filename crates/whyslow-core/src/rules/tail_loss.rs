@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_receivers_own_capture_holds_was_not_lost_on_the_way() {
+    fn segment_in_the_receivers_capture_was_not_lost() {
         let found = |change: fn(&mut Scene)| {
             let mut scene = tail();
             scene.facts.vantage.near = Near::Client;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_by_ip_numbers_alone_is_not_certain() {
+    fn loss_by_ip_numbers_alone_is_not_certain() {
         let confidence = |missing: Option<u32>| {
             let mut scene = tail();
             scene.facts.vantage.near = Near::Middle;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_is_advised_where_it_would_come_sooner() {
+    fn probe_is_advised_if_it_would_come_sooner() {
         let remedy = |wait: i64, probes: u64| {
             let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
             let start = scene.transfer.last_send;

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn ip_numbers_are_missed_where_they_would_tell() {
+    fn missing_ip_numbers_are_reported_if_needed() {
         let problem = check(&text(Some(0)).facts).unwrap();
         assert_eq!(problem.detail, ProblemDetail::FieldsNotInText { fields: vec![TextField::IpId] });
         assert!(check(&text(Some(64)).facts).is_none());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_missed_where_tls_is_spoken() {
+    fn missing_payload_is_reported_for_tls() {
         let mut scene = text(Some(64));
         scene.facts.endpoints[1].1 = 443;
         scene.facts.directions[0].bytes = 100;

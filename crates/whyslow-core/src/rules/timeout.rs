@@ -94,11 +94,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
-    let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
-    if let Some(notice) = said.peek() {
+    let during_wait = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
+    let mut notices = super::icmp::undelivered(case.facts, case.sender).filter(during_wait).peekable();
+    if let Some(notice) = notices.peek() {
         found.remedies = super::icmp::fix_undelivered(notice, case.facts.endpoints[!case.sender]);
-        found.evidence.extend(said.map(super::icmp::as_evidence));
+        found.evidence.extend(notices.map(super::icmp::as_evidence));
         return Some(found);
     }
     found.remedies = remedies(case);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sender_lacks_is_advised_where_the_capture_shows_it() {
+    fn missing_sender_settings_are_advised_if_shown() {
         let advised = |change: &dyn Fn(&mut Scene)| {
             let mut scene = silence();
             change(&mut scene);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_that_was_too_short_repaired_no_loss() {
+    fn spurious_timeout_is_not_a_loss() {
         let mut scene = silence();
         scene.transfer.retransmitted.spurious = 1;
         assert!(scene.finding(Cause::Timeout).is_none());
@@ -201,19 +201,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_router_says_meanwhile_names_the_place() {
+    fn icmp_error_during_a_timeout_names_the_place() {
         let mut scene = silence();
         let of_loss = |scene: &Scene| {
             let found = scene.finding(Cause::Timeout).unwrap();
             found.remedy().unwrap().action == LossAction::FindFlightLoss.into()
         };
         assert!(of_loss(&scene));
-        let said = notice(Fate::NetworkUnreachable, Side::B, 1_200);
-        scene.facts.notices.list = vec![said];
+        let unreachable = notice(Fate::NetworkUnreachable, Side::B, 1_200);
+        scene.facts.notices.list = vec![unreachable];
         let found = scene.finding(Cause::Timeout).unwrap();
-        let remedies = crate::rules::icmp::fix_undelivered(&said, scene.facts.endpoints[Side::A]);
+        let remedies = crate::rules::icmp::fix_undelivered(&unreachable, scene.facts.endpoints[Side::A]);
         assert_eq!(found.remedies, remedies);
-        assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
+        assert_eq!(found.evidence.last().unwrap().frames, [unreachable.frame]);
         // What was over before the wait began has nothing to do with it.
         scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, Side::B, 1_050)];
         assert!(of_loss(&scene));

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_larger_than_the_first_flight_is_readable_a_round_trip_late() {
+    fn record_above_the_first_flight_is_readable_a_round_trip_late() {
         let found = record(16_408).finding(Cause::TlsRecordBuffering).unwrap();
         assert_eq!(found.cost_s, ms(100));
         let limited = ExchangeAction::LimitTlsRecords { to: 4_096, first_flight: 10_000 };
@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn a_record_within_the_first_flight_delays_nothing() {
+    fn record_within_the_first_flight_delays_nothing() {
         assert!(record(10_000).finding(Cause::TlsRecordBuffering).is_none());
         assert!(record(10_001).finding(Cause::TlsRecordBuffering).is_some());
     }
 
     #[test]
-    fn nothing_is_said_of_what_could_not_be_otherwise() {
+    fn response_of_one_record_is_not_reported() {
         assert!(record(70_000).finding(Cause::TlsRecordBuffering).is_none(), "the answer is one record");
         let mut handshake = record(16_408);
         handshake.facts.content[1].firsts[0].2 = 22;

@@ -143,7 +143,7 @@ mod tests {
     use crate::units::Nanos;
 
     #[test]
-    fn at_once_a_batch_takes_a_round_trip_and_the_work() {
+    fn batch_takes_a_round_trip_and_the_processing() {
         let took = [101, 102, 105, 101, 101].map(ms);
         assert_eq!(at_once(&took, ms(100), 1), ms(105), "five times a millisecond, and no wake-ups");
         assert_eq!(at_once(&took, ms(100), 3), ms(305), "answers that a new window does not hold");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_grants_let_go_are_no_requests() {
+    fn pieces_released_by_grants_are_not_requests() {
         let are = |asked: u64, answered: u64| {
             are_pieces((0..20).map(|n| (asked + 100 * (n % 3), answered)).chain([(3_000, 600)]), asked, 1_448)
         };

@@ -73,7 +73,7 @@ mod tests {
     use crate::tcp::facts::Gap;
 
     #[test]
-    fn the_evidence_lasts_as_long_as_the_window_was_closed() {
+    fn evidence_spans_the_closed_window() {
         let mut scene = Scene::flights(&[60_000; 4]);
         let frame = |number| Frame { file: None, number };
         let shut =

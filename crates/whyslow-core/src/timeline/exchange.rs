@@ -103,10 +103,10 @@ mod tests {
     }
 
     fn cut(parts: &ExchangeParts<'_>) -> Vec<(i64, i64, Party, Limit)> {
-        let (told, total) = ExchangeCut::new(parts).spans(End::Client, Time::ZERO);
+        let (listed, total) = ExchangeCut::new(parts).spans(End::Client, Time::ZERO);
         assert_eq!(total, None);
         let millis = |time: Nanos| time.0 / 1_000_000;
-        told.iter().map(|one| (millis(one.start_s), millis(one.seconds), one.party, one.reason)).collect()
+        listed.iter().map(|one| (millis(one.start_s), millis(one.seconds), one.party, one.reason)).collect()
     }
 
     fn parts<'a>(request: &'a [Span], answer: &'a [Span]) -> ExchangeParts<'a> {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn exchange_at_the_server_has_the_path_as_the_client_lives_it() {
+    fn exchange_at_the_server_includes_the_clients_path() {
         let (request, answer) = ([span(Limit::RoundTrip, 0, 100)], [span(Limit::Bandwidth, 460, 960)]);
         let at_server = ExchangeParts { answer: Some((&answer, at(460), at(960))), ..parts(&request, &answer) };
         let expected = [
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn request_without_an_answer_has_its_own_spans_to_the_end() {
+    fn request_without_a_response_has_spans_to_the_end() {
         let request = [span(Limit::SlowStart, 0, 600), span(Limit::Idle, 600, 1_000)];
         let alone = ExchangeParts { answer: None, ..parts(&request, &[]) };
         assert_eq!(cut(&alone), [(0, 600, Party::Client, Limit::SlowStart), (600, 400, Party::Nobody, Limit::Idle)]);
@@ -164,8 +164,8 @@ mod tests {
     fn very_many_spans_are_counted_and_the_shortest_merged() {
         let limit = |n: i64| if n % 2 == 0 { Limit::SlowStart } else { Limit::Idle };
         let answer: Vec<Span> = (0..50).map(|n| span(limit(n), 500 + 10 * n, 510 + 10 * n)).collect();
-        let (told, total) = ExchangeCut::new(&parts(&[], &answer)).spans(End::Client, Time::ZERO);
-        assert!(told.len() <= MAX_WAIT_SPANS, "{}", told.len());
+        let (listed, total) = ExchangeCut::new(&parts(&[], &answer)).spans(End::Client, Time::ZERO);
+        assert!(listed.len() <= MAX_WAIT_SPANS, "{}", listed.len());
         assert_eq!(total, Some(1 + 2 + 50));
     }
 

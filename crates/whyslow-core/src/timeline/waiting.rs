@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn window_of_the_receiver_is_the_receivers_and_program_is_the_senders() {
+    fn receive_window_is_the_receivers_and_application_the_senders() {
         assert_eq!(party(Limit::ReceiveWindow, End::Server), Party::Client);
         assert_eq!(party(Limit::Application, End::Server), Party::Server);
         assert_eq!(party(Limit::SlowStart, End::Client), Party::Client);

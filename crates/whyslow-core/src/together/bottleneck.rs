@@ -19,16 +19,12 @@
 
 use super::flows::Flow;
 use crate::analysis::Near;
+use crate::estimate::{ABOVE, BELOW, LINE_RATE, MIN_POLICED_LOSSES};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
 /// Bins needed.
 const MIN_BINS: usize = 8;
-/// The sum is steady when its upper tenth is no more than this above the median, and the median no
-/// more than that above the lower tenth: a queue that runs empty makes it less, and nothing makes
-/// it more (as between losses, see `limit`).
-const ABOVE: f64 = 1.12;
-const BELOW: f64 = 1.3;
 /// Of the variance that independent rates would add up to, where queues stand, and where only
 /// losses show that something may be full: chance loses too, and a few dozen bins may halve a
 /// variance.
@@ -58,10 +54,6 @@ const EQUAL: f64 = 1.1;
 const PART: f64 = 0.05;
 /// Bins at most.
 const MAX_BINS: i64 = 4096;
-/// Losses without a queue from which a policer is possible (Flach et al. 2016, section 2.1).
-const POLICED: u64 = 15;
-/// A line of a gigabit that is full is healthy (see `bandwidth`).
-const LINE_RATE: f64 = 900e6;
 /// Times over which bins reach.
 const BIN: (Nanos, Nanos) = (Nanos::from_millis(50), Nanos::from_millis(1_000));
 /// How many bins are aimed at.
@@ -242,8 +234,8 @@ fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     for times in [1.0, 2.0] {
         found.extend(check_with(flows, &spans, (length.scale(times), rtt), &mut denied));
     }
-    let believed = found.into_iter().filter(|found| found.sure >= PROVEN || !denied);
-    believed.reduce(|one, other| if other.sure > one.sure { other } else { one })
+    let accepted = found.into_iter().filter(|found| found.sure >= PROVEN || !denied);
+    accepted.reduce(|one, other| if other.sure > one.sure { other } else { one })
 }
 
 /// A flow's part of a bottleneck that was full in `spans`, at `rate` in the median. `keeps`: it was
@@ -321,7 +313,8 @@ fn check_with<'a>(
         () if one_path && all_queued && (overflowed || steady) && equal => 0.6,
         () => return None,
     };
-    let policed = mostly(&|flow| flow.flat) && parts.iter().map(|part| part.flow.lost).sum::<u64>() >= POLICED;
+    let policed =
+        mostly(&|flow| flow.flat) && parts.iter().map(|part| part.flow.lost).sum::<u64>() >= MIN_POLICED_LOSSES as u64;
     Some(Bottleneck { rate, spans, parts, policed, sure, let_go: 0 })
 }
 
@@ -436,12 +429,12 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
         let median = |run: &[Bin], place: usize| tenths(run.iter().map(|bin| bin.rates[place])).map_or(0.0, |at| at[1]);
         let (mut got, mut gave, mut all) = (0.0, 0.0, 0.0);
         for place in (0..connections).filter(|&place| more[0].runs(place)) {
-            let [beside, then] = [more, fewer].map(|run| median(run, place));
-            all += beside;
+            let [shared_rate, then] = [more, fewer].map(|run| median(run, place));
+            all += shared_rate;
             if fewer[0].runs(place) {
-                gave += then - beside;
+                gave += then - shared_rate;
             } else {
-                got += beside;
+                got += shared_rate;
             }
         }
         // Less than the sum's own variation is not evidence.
@@ -466,14 +459,14 @@ fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64;
             alone.push(bin.rates[place]);
         }
     }
-    let beside = || shared.iter().filter(|bin| bin.runs(place));
-    if alone.len() < MIN_LONE || beside().count() < MIN_LONE {
+    let shared_bins = || shared.iter().filter(|bin| bin.runs(place));
+    if alone.len() < MIN_LONE || shared_bins().count() < MIN_LONE {
         return None;
     }
     Some([
         median(&mut alone.into_iter())?,
-        median(&mut beside().map(|bin| bin.rates[place]))?,
-        median(&mut beside().map(|bin| bin.sum()))?,
+        median(&mut shared_bins().map(|bin| bin.rates[place]))?,
+        median(&mut shared_bins().map(|bin| bin.sum()))?,
     ])
 }
 

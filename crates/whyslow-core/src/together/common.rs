@@ -42,9 +42,9 @@ pub(crate) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Findin
     }
     let mut found: Vec<Finding> = servers.values().filter_map(|group| check_group(group, known, true)).collect();
     // A path is reported only if none of its servers was.
-    let said: BTreeSet<u64> = found.iter().flat_map(ids).collect();
-    let untold = paths.values().filter(|group| !group.iter().any(|connection| said.contains(&connection.id)));
-    found.extend(untold.filter_map(|group| check_group(group, known, false)));
+    let covered: BTreeSet<u64> = found.iter().flat_map(ids).collect();
+    let uncovered = paths.values().filter(|group| !group.iter().any(|connection| covered.contains(&connection.id)));
+    found.extend(uncovered.filter_map(|group| check_group(group, known, false)));
     found
 }
 
@@ -74,11 +74,11 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     }
     let again: BTreeSet<u64> = known.iter().filter(|known| !known.shared).flat_map(ids).collect();
     let explained = |cause: Cause, costs: &[Cost<'_>]| {
-        let is_said = |known: &Finding| {
+        let is_covered = |known: &Finding| {
             known.shared && known.cause == cause && costs.iter().any(|cost| known.connections.contains(&cost.id))
         };
         let over_and_over = cause == Cause::SlowStart && group.iter().any(|connection| again.contains(&connection.id));
-        over_and_over || known.iter().any(is_said)
+        over_and_over || known.iter().any(is_covered)
     };
     let shared = causes.into_iter().filter(|(cause, costs)| {
         costs.len() >= MIN && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(*cause, costs)

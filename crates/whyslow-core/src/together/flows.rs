@@ -4,6 +4,7 @@
 //! order in which these ended.
 
 use crate::analysis::{End, Frame, Near};
+use crate::estimate::INFLATED;
 use crate::rules::TransferCase;
 use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -13,9 +14,6 @@ use std::net::IpAddr;
 pub const MAX_FLOWS: usize = 256;
 /// Points of the curve that a flow needs: fewer say little of a rate.
 const MIN_POINTS: usize = 8;
-/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section
-/// 2.1), …
-const INFLATED: f64 = 1.3;
 /// … if by more than clocks and schedulers make of them; and so do those that are this much longer
 /// (see `bufferbloat`).
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
@@ -61,8 +59,8 @@ impl Flow {
     /// Whether a transfer has enough data to be compared.
     fn is_large(case: &TransferCase<'_>) -> bool {
         let facts = case.facts;
-        let is_told = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
-        case.transfer.delivered.len() >= MIN_POINTS && is_told && case.context.rtt.is_some()
+        let is_known = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
+        case.transfer.delivered.len() >= MIN_POINTS && is_known && case.context.rtt.is_some()
     }
 
     /// Flow of the connection `id`. Times count from `first`.

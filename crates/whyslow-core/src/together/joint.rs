@@ -8,6 +8,7 @@ use crate::analysis::{
     SharedBottleneck, Transfer, Unit,
 };
 use crate::cause::Cause;
+use crate::estimate::HEADERS;
 use crate::rules::say::{evidence, finding};
 use crate::units::Nanos;
 use std::net::IpAddr;
@@ -128,7 +129,7 @@ fn ids_of(shared: &Bottleneck<'_>) -> Vec<u64> {
 /// header.
 fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
     let mss = shared.parts.iter().map(|part| part.flow.mss).max().unwrap_or(1).max(1) as f64;
-    shared.rate[1] * (mss + 66.0) / mss
+    shared.rate[1] * (mss + HEADERS) / mss
 }
 
 /// What holds for each of them.

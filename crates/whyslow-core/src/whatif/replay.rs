@@ -466,7 +466,7 @@ mod tests {
     use crate::estimate::scene::{flights, gap};
 
     #[test]
-    fn a_silence_up_to_a_probe_with_new_bytes_is_part_of_the_timers() {
+    fn silence_before_a_probe_with_new_bytes_is_the_timers() {
         let at = Time::from_millis;
         let probe = gap(at(100), at(150), Release::Nothing);
         let mut transfer = flights(&[10_000, 10_000], Release::Ack);

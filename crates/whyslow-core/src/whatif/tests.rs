@@ -42,7 +42,7 @@ fn without(fix: &[ModelChange], replay: &Replay) -> Nanos {
 }
 
 #[test]
-fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
+fn slow_start_replay_is_shorter_with_a_larger_window() {
     let replay = replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack));
     let (fitted, modelled) = fit(&replay);
     assert_eq!(modelled, ms(500));
@@ -56,14 +56,14 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
 }
 
 #[test]
-fn the_receivers_first_window_bounds_a_larger_initial_window() {
+fn first_receive_window_bounds_the_initial_window() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack);
     transfer.rounds[0].window = Some(20_000);
     assert_eq!(without(&[ModelChange::LargeInitialWindow], &replay(&transfer)), ms(400));
 }
 
 #[test]
-fn a_cap_of_the_sender_is_replayed_and_removed() {
+fn sender_cap_is_replayed_and_removed() {
     let replay = replay(&flights(&[32_000; 20], Release::Ack));
     let (fitted, modelled) = fit(&replay);
     assert_eq!(fitted.scenario.sender.cap, Some(32_000));
@@ -72,7 +72,7 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
 }
 
 #[test]
-fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
+fn receive_window_keeps_growing_without_the_sender_cap() {
     let without_cap = |windows: [u64; 2]| {
         let mut transfer = flights(&[32_000; 20], Release::Ack);
         transfer.rounds.iter_mut().for_each(|round| round.window = Some(windows[1]));
@@ -84,7 +84,7 @@ fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
 }
 
 #[test]
-fn what_flights_outgrow_is_no_cap() {
+fn outgrown_flight_is_not_a_cap() {
     let cap = |last: u64| {
         let mut sizes = [32_000; 20];
         sizes[15..].fill(last);
@@ -95,7 +95,7 @@ fn what_flights_outgrow_is_no_cap() {
 }
 
 #[test]
-fn a_full_window_is_replayed_and_removed() {
+fn full_window_is_replayed_and_removed() {
     let mut transfer = flights(&[32_000; 20], Release::WindowAck);
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(32_000));
     let replay = replay(&transfer);
@@ -104,7 +104,7 @@ fn a_full_window_is_replayed_and_removed() {
 }
 
 #[test]
-fn silences_are_kept_and_taken_out() {
+fn silences_are_replayed_and_removed() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     // A second of nothing between the second flight and the third.
     for round in &mut transfer.rounds[2..] {
@@ -126,7 +126,7 @@ fn silences_are_kept_and_taken_out() {
 }
 
 #[test]
-fn a_silence_that_may_be_a_queues_is_the_programs_beside_others_of_its() {
+fn ambiguous_silence_next_to_application_pauses_is_the_applications() {
     let saved = |programs: usize, is_idle: bool| {
         let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
         let mut context = context(100);
@@ -154,7 +154,7 @@ fn a_silence_that_may_be_a_queues_is_the_programs_beside_others_of_its() {
 }
 
 #[test]
-fn a_lost_segment_stands_at_its_place() {
+fn lost_segment_keeps_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;
     transfer.losses =
@@ -172,7 +172,7 @@ fn a_lost_segment_stands_at_its_place() {
 }
 
 #[test]
-fn without_a_round_trip_there_is_no_replay() {
+fn replay_requires_a_round_trip() {
     let transfer = flights(&[10_000, 20_000], Release::Ack);
     for context in [
         crate::estimate::Context { rtt: None, ..context(100) },
@@ -208,7 +208,7 @@ fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
 }
 
 #[test]
-fn what_was_not_modelled_is_said() {
+fn unmodelled_transfers_are_reported() {
     assert_eq!(with_work(STEPS - 1), (None, [None; 2], false), "not even as it was");
     assert_eq!(with_work(2 * STEPS - 1), (Some(ms(500)), [None; 2], true), "no fix");
     assert_eq!(with_work(3 * STEPS - 1), (Some(ms(500)), [Some(ms(300)), None], true), "one of two");
@@ -216,7 +216,7 @@ fn what_was_not_modelled_is_said() {
 }
 
 #[test]
-fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
+fn model_cut_by_the_work_limit_is_reported() {
     let mut facts = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = facts.seq.0 + 20_500;
     facts.losses =
@@ -257,7 +257,7 @@ fn promised_time_has_a_range_with_what_the_model_leaves_unexplained() {
 }
 
 #[test]
-fn what_is_known_is_not_played_again() {
+fn known_results_are_not_simulated_again() {
     let replay = slow_start();
     let play = ReplayJob { input: &input(&replay), place: 0, work: u64::MAX, known: &[] };
     let results = play.play().results;
@@ -273,7 +273,7 @@ fn what_is_known_is_not_played_again() {
 }
 
 #[test]
-fn work_runs_out() {
+fn exhausted_work_gives_no_result() {
     let replay = replay(&flights(&[10_000, 20_000], Release::Ack));
     assert!(replay.fit(&mut Work::new(3)).is_none());
 }
@@ -289,7 +289,7 @@ fn waits_after_the_second(transfer: &mut TransferFacts, more: Nanos) {
 }
 
 #[test]
-fn a_timer_waits_for_more_than_a_round_trip() {
+fn timer_waits_longer_than_a_round_trip() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     transfer.gaps[1].release = Release::Timer;
     transfer.gaps[1].snd_max = 30_001;
@@ -301,7 +301,7 @@ fn a_timer_waits_for_more_than_a_round_trip() {
 }
 
 #[test]
-fn what_never_came_had_been_sent_before_the_timer_ran() {
+fn uncaptured_data_was_sent_before_the_timer() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     waits_after_the_second(&mut transfer, ms(200));
     transfer.gaps[1].release = Release::Timer;
@@ -321,7 +321,7 @@ fn what_never_came_had_been_sent_before_the_timer_ran() {
 }
 
 #[test]
-fn what_a_cap_lets_wait_is_no_silence_of_the_program() {
+fn pause_at_a_cap_is_not_an_application_silence() {
     let mut transfer = flights(&[32_000; 20], Release::Ack);
     for gap in &mut transfer.gaps {
         (gap.snd_max, gap.idle) = (32_001, true);
@@ -332,7 +332,7 @@ fn what_a_cap_lets_wait_is_no_silence_of_the_program() {
 }
 
 #[test]
-fn a_reader_that_keeps_up_has_the_window_that_it_had() {
+fn reader_that_keeps_up_has_its_largest_window() {
     let mut transfer = flights(&[10_000, 20_000, 30_000, 30_000, 30_000, 30_000, 30_000, 30_000], Release::Ack);
     for (round, window) in
         transfer.rounds.iter_mut().zip([40_000, 40_000, 30_000, 30_000, 30_000, 30_000, 30_000, 9_000])
@@ -354,7 +354,7 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
 /// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first
 /// one.
 #[test]
-fn a_burst_tells_what_the_path_carries() {
+fn burst_gives_the_path_rate() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
     transfer.segments = 150;
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
@@ -371,7 +371,7 @@ fn a_burst_tells_what_the_path_carries() {
 }
 
 #[test]
-fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
+fn rate_without_pacing_is_the_paths_and_unknown_without_a_burst() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
     assert!(remedy::apply(&[ModelChange::NoPacing], &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
@@ -390,7 +390,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
 }
 
 #[test]
-fn nothing_is_promised_beyond_what_the_path_carries() {
+fn promise_never_exceeds_the_path_rate() {
     let held = |path_rate, earlier| {
         let replay = windowed(path_rate, earlier);
         let mut changed = remedy::apply(&[ModelChange::UnlimitedReceiveWindow], &replay, &fit(&replay).0).unwrap();

@@ -1,7 +1,7 @@
 //! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
 //! capped them.
 
-use crate::estimate::first_lossy_flight;
+use crate::estimate::{FEW, first_lossy_flight};
 use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use crate::types::Limit;
@@ -57,6 +57,3 @@ pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Opt
 
 /// So many rounds of slow growth show that slow start had ended.
 const MIN_SLOW_ROUNDS: usize = 4;
-
-/// Segments that make a burst, beside the first.
-const FEW: u64 = 6;

@@ -98,7 +98,7 @@ pub fn both_ends() -> Analysis {
     analysis.pairs = vec![Pair {
         connections: [1, 2],
         captures: [0, 1],
-        told: 2,
+        shown: 2,
         matched_by: MatchedBy::InitialNumbers,
         clock: Some(PairClock { offset_s: ms(-1_234.5), drift_ppm: Some(12.3), drift_error_ppm: Some(0.4) }),
         directions: vec![way(End::Client, 180, 0, 13.1), way(End::Server, 535, 12, 61.0)],

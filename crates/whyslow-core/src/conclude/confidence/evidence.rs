@@ -2,11 +2,8 @@
 
 use crate::analysis::{CommonQuestion, Connection};
 use crate::cause::Cause;
+use crate::ranking::BULK;
 use crate::rules::{Evidence, certain_with};
-
-/// More than an initial window of ten segments (RFC 6928) cannot be a notification or a keep-alive:
-/// such a response was asked for, whatever the protocol.
-const BULK: u64 = 14_600;
 
 /// Which evidence the capture has of a connection.
 pub(super) struct CapturedEvidence {

@@ -103,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn built_in_table_is_read_whole() {
+    fn built_in_table_parses_completely() {
         let lines = MEASURED.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let counts = counts(MEASURED);
         assert_eq!(counts.len(), lines.count(), "a line was not understood");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn surer_findings_stay_surer() {
+    fn higher_weight_has_higher_confidence() {
         for grade in Grade::ALL {
             let all: Vec<f64> = (0..=100).map(|n| share_right(grade, f64::from(n) / 100.0)).collect();
             assert!(all.is_sorted() && all[0] == 0.0 && all[100] == 1.0, "{grade:?}: {all:?}");
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_leaves_weights_as_they_are() {
+    fn empty_table_keeps_weights() {
         assert_eq!(knots([].iter()), [(0.0, 0.0), (1.0, 1.0)]);
     }
 
     proptest! {
         #[test]
-        fn any_text_gives_a_rising_line(text in "((shown|inferred|x)\t[0-9.]{0,4}\t[0-9]{0,3}\t[0-9]{0,3}\n){0,9}") {
+        fn any_table_text_gives_a_monotonic_line(text in "((shown|inferred|x)\t[0-9.]{0,4}\t[0-9]{0,3}\t[0-9]{0,3}\n){0,9}") {
             let counts = counts(&text);
             let line = knots(counts.iter());
             prop_assert!(line.is_sorted_by(|a, b| a.0 <= b.0));

@@ -26,7 +26,7 @@ fn transfer_with_two_findings() -> Transfer {
 }
 
 #[test]
-fn the_worst_are_modelled_first_however_many_at_once() {
+fn slowest_transfers_are_modelled_first_for_any_parallelism() {
     let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
         let mut replays = Replays::default();
         let mut connections: Vec<Connection> =

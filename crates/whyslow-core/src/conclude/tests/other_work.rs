@@ -23,7 +23,7 @@ fn waits(connections: &mut [Connection]) -> Vec<Cause> {
 }
 
 #[test]
-fn a_wait_that_is_another_connections_work_costs_nothing() {
+fn wait_for_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
     assert_eq!(waits(&mut connections), []);
     assert_eq!(connections[0].transfers[0].verdict, crate::analysis::Verdict::WaitedForOther);
@@ -31,7 +31,7 @@ fn a_wait_that_is_another_connections_work_costs_nothing() {
 }
 
 #[test]
-fn work_that_merely_goes_on_at_the_same_time_says_nothing() {
+fn unrelated_concurrent_work_keeps_the_wait() {
     assert_eq!(waits(&mut control_and_data(-3_000, 4_000)), [Cause::Application]);
     assert_eq!(waits(&mut control_and_data(60, 700)), [Cause::Application], "a third of the wait");
     assert_eq!(waits(&mut control_and_data(60, 1_500)), [Cause::Application], "it had ended when the wait did not");
@@ -45,7 +45,7 @@ fn work_that_merely_goes_on_at_the_same_time_says_nothing() {
 }
 
 #[test]
-fn of_several_waits_the_others_stay() {
+fn other_waits_keep_their_cost() {
     let mut connections = control_and_data(60, 1_980);
     let limits = [(Limit::Application, 2_000), (Limit::RoundTrip, 30), (Limit::Application, 1_500)];
     connections[0].transfers[0] = transfer(0, &limits, Cause::Application, 3_500);
@@ -54,7 +54,7 @@ fn of_several_waits_the_others_stay() {
 }
 
 #[test]
-fn so_it_is_with_an_answer() {
+fn response_that_waits_for_another_connection_costs_nothing() {
     let mut connections = control_and_data(-1_900, -30);
     let mut answer = transfer(0, &[(Limit::RoundTrip, 30)], Cause::ServerThink, 2_000);
     answer.before = vec![LimitShare { limit: Limit::ServerThink, seconds: ms(2_000), share: 1.0 }];
@@ -66,7 +66,7 @@ fn so_it_is_with_an_answer() {
 }
 
 #[test]
-fn the_word_that_something_is_wanted_takes_its_time_too() {
+fn request_for_other_work_counts_its_round_trip() {
     // An iperf server, whose client opens the other connection when it has heard the word: seen
     // there, half of the time goes before it.
     let mut control = connection(1, 1, 5201, &[]);

@@ -6,7 +6,7 @@ use crate::together::scene::{connection, flow, found, ms, transfer};
 
 /// A download with a queue of 30 ms from 1 s to 3 s, and at `start` an exchange with a wait of
 /// `cause`.
-fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
+fn exchange_next_to_a_queue(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);
     other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
@@ -18,19 +18,27 @@ fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
 }
 
 #[test]
-fn what_stood_in_anothers_queue_was_not_late_by_itself() {
+fn response_in_another_transfers_queue_is_not_late() {
     for cause in [Cause::DelayedAck, Cause::ServerThink] {
-        let other = beside(2_000, cause, 32);
+        let other = exchange_next_to_a_queue(2_000, cause, 32);
         assert!(other.transfers[0].findings.is_empty(), "{cause}");
         assert_eq!(other.transfers[0].verdict, crate::analysis::Verdict::QueuedBehindOther);
     }
-    assert_eq!(beside(2_000, Cause::Loss, 32).transfers[0].findings.len(), 1, "another cause");
-    assert_eq!(beside(2_000, Cause::ServerThink, 200).transfers[0].findings.len(), 1, "longer than the queue");
-    assert_eq!(beside(4_000, Cause::ServerThink, 32).transfers[0].findings.len(), 1, "the queue is gone");
+    assert_eq!(exchange_next_to_a_queue(2_000, Cause::Loss, 32).transfers[0].findings.len(), 1, "another cause");
+    assert_eq!(
+        exchange_next_to_a_queue(2_000, Cause::ServerThink, 200).transfers[0].findings.len(),
+        1,
+        "longer than the queue"
+    );
+    assert_eq!(
+        exchange_next_to_a_queue(4_000, Cause::ServerThink, 32).transfers[0].findings.len(),
+        1,
+        "the queue is gone"
+    );
 }
 
 #[test]
-fn a_queue_that_stands_now_and_then_overflows_at_times() {
+fn occasional_queue_may_overflow() {
     let findings = |flat, lost| {
         let mut other = connection(7, 1, 443, &[]);
         other.start_s = ms(1_950);
@@ -44,7 +52,7 @@ fn a_queue_that_stands_now_and_then_overflows_at_times() {
 }
 
 #[test]
-fn so_did_a_handshake() {
+fn handshake_in_another_transfers_queue_is_not_late() {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(1_500);
     let none = [None; 2];

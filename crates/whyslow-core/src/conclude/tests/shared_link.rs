@@ -27,7 +27,7 @@ fn downloads() -> Vec<Connection> {
 }
 
 #[test]
-fn what_the_bottleneck_explains_is_not_told_of_each() {
+fn findings_that_the_bottleneck_explains_are_removed() {
     let mut connections = downloads();
     connections[0].transfers[0].findings.push(found(Cause::Bufferbloat, 60));
     let joint = conclude(&pair(), &mut connections);
@@ -56,7 +56,7 @@ fn what_the_bottleneck_explains_is_not_told_of_each() {
 }
 
 #[test]
-fn limits_follow_and_still_add_up() {
+fn limits_change_with_the_bottleneck_and_add_up() {
     let mut connections = downloads();
     conclude(&pair(), &mut connections);
     let transfer = &connections[1].transfers[0];
@@ -68,7 +68,7 @@ fn limits_follow_and_still_add_up() {
 }
 
 #[test]
-fn of_a_part_of_the_time_a_part_is_explained() {
+fn partly_shared_transfer_is_partly_explained() {
     let mut connections = downloads();
     // The second one goes on alone for as long as it shared.
     connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
@@ -80,7 +80,7 @@ fn of_a_part_of_the_time_a_part_is_explained() {
 }
 
 #[test]
-fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
+fn limit_below_the_share_stays_with_an_unsure_fix() {
     let mut connections = downloads();
     connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     let joint = conclude(&pair(), &mut connections);
@@ -91,7 +91,7 @@ fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
 }
 
 #[test]
-fn a_rate_that_it_keeps_alone_is_its_own() {
+fn rate_kept_alone_is_the_senders_own() {
     let bulk = [vec![20.0; 15], vec![16.0; 30]].concat();
     let flows = LargestFlows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
     let mut connections = downloads();
@@ -102,7 +102,7 @@ fn a_rate_that_it_keeps_alone_is_its_own() {
 }
 
 #[test]
-fn flows_are_kept_by_what_they_carried_whatever_their_order() {
+fn largest_flows_are_kept_in_any_order() {
     let all: Vec<Flow> = (0..400).map(|n| flow(n, 0, &[1.0 + (n % 97) as f64; 10])).collect();
     let ids = |flows: LargestFlows| flows.iter().map(|flow| (flow.bytes, flow.connection)).collect::<Vec<_>>();
     let forward = ids(LargestFlows::of(all.clone()));
@@ -114,7 +114,7 @@ fn flows_are_kept_by_what_they_carried_whatever_their_order() {
 }
 
 #[test]
-fn what_was_too_much_to_compare_is_said() {
+fn flows_beyond_the_limit_are_reported() {
     let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
     let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
     let mut all = vec![flow(1, 0, &one), flow(2, 0, &two)];
@@ -125,7 +125,7 @@ fn what_was_too_much_to_compare_is_said() {
 }
 
 #[test]
-fn alone_it_had_the_whole_link() {
+fn transfer_alone_fills_the_whole_link() {
     // Two seconds next to the other transfer, and two alone at the same rate.
     let one: Vec<f64> = (0..80).map(|n| if n < 40 { 6.0 + (n % 12) as f64 } else { 20.0 }).collect();
     let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
@@ -140,7 +140,7 @@ fn alone_it_had_the_whole_link() {
 }
 
 #[test]
-fn a_policer_is_told_by_its_losses_without_a_queue() {
+fn losses_without_a_queue_are_a_shared_policer() {
     let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
     let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
     let flow = |id, rates: &[f64], flat| Flow { queued: false, flat, lost: 40, ..flow(id, 0, rates) };
@@ -156,7 +156,7 @@ fn a_policer_is_told_by_its_losses_without_a_queue() {
 }
 
 #[test]
-fn where_each_is_held_by_something_else_nothing_is_shared() {
+fn transfers_with_other_limits_share_nothing() {
     let mut connections = downloads();
     for connection in &mut connections {
         connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);

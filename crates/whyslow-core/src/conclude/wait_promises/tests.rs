@@ -28,7 +28,7 @@ fn promising(mut finding: Finding, time: Option<Nanos>) -> Finding {
 }
 
 #[test]
-fn what_was_waited_for_comes_out_of_the_time() {
+fn promised_time_is_without_the_wait() {
     let promised =
         |cause, lost| saved(&finding(cause, lost), ms(1_000), true).and_then(|saved| without(ms(1_000), saved));
     assert_eq!(promised(Cause::SynLoss, 900), Some(ms(100)));
@@ -40,7 +40,7 @@ fn what_was_waited_for_comes_out_of_the_time() {
 }
 
 #[test]
-fn of_a_connection_that_never_opened_nothing_is_promised() {
+fn unopened_connection_gets_no_promise() {
     let opened = connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)]);
     let mut connections = [opened.clone(), Connection { transfers: Vec::new(), ..opened }];
     for connection in &mut connections {
@@ -52,14 +52,14 @@ fn of_a_connection_that_never_opened_nothing_is_promised() {
 }
 
 #[test]
-fn what_saves_next_to_nothing_is_no_promise() {
+fn tiny_saving_is_not_promised() {
     assert_eq!(without(ms(1_000), ms(10)), None);
     assert_eq!(without(ms(1_000), ms(0)), None);
     assert_eq!(without(ms(100), ms(200)), Some(ms(0)), "a sum that is larger than the whole is all of it");
 }
 
 #[test]
-fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_something() {
+fn sequential_connections_promise_the_rest_if_it_saves_time() {
     let mut connections: Vec<_> = [4, 2, 9, 1].map(|id| connection(id, 100, Vec::new())).into();
     let promised = |connections: &mut [Connection], lost, left| {
         let series = Finding { connections: vec![9, 1, 77], ..finding(Cause::NewConnectionEachTime, lost) };
@@ -73,7 +73,7 @@ fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_so
 }
 
 #[test]
-fn what_was_carried_takes_its_time_on_the_path() {
+fn promise_keeps_the_transmission_time() {
     let mut connections = [connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)])];
     connections[0].duration_s = ms(1_000);
     connections[0].directions[1].bytes = 100_000;

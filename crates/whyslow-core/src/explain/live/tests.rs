@@ -110,18 +110,18 @@ fn live_batches(bytes: &[u8], seed: u64) -> Option<Vec<(Option<usize>, Ended)>> 
 }
 
 #[test]
-fn each_transfer_is_told_once_and_as_the_whole_capture_says() {
+fn each_transfer_is_reported_once_as_in_the_whole_capture() {
     let (mut at_end, mut on_the_way, mut as_whole) = (0, 0, 0);
     let mut wrong = Vec::new();
     for (seed, path) in captures().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
-        let (Some(whole), Some(told)) = (explain_each(&bytes), live_batches(&bytes, seed as u64)) else { continue };
+        let (Some(whole), Some(reported)) = (explain_each(&bytes), live_batches(&bytes, seed as u64)) else { continue };
         // Of these only the last transfers stay for the rules to look back at.
         let long: Vec<_> = whole.iter().filter(|one| one.transfers_total > 2 * EARLIER_TRANSFERS).map(ends).collect();
         let partly_listed = partly_listed(&whole);
         let whole = by_key(&whole);
         let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
-        for EndedTransfers { connection, grown, over } in told.iter().flat_map(|(_, ended)| &ended.connections) {
+        for EndedTransfers { connection, grown, over } in reported.iter().flat_map(|(_, ended)| &ended.connections) {
             for transfer in &connection.transfers {
                 let key = key(connection, transfer);
                 let again = std::mem::replace(seen.entry(key.clone()).or_default(), 1) > 0;
@@ -155,18 +155,18 @@ fn each_transfer_is_told_once_and_as_the_whole_capture_says() {
 }
 
 #[test]
-fn what_is_told_on_the_way_is_the_analysis_of_what_was_read() {
+fn interim_report_is_the_analysis_of_the_packets_read() {
     let mut checked = 0;
     let mut wrong = Vec::new();
     for (seed, path) in captures().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
-        let Some(told) = live_batches(&bytes, seed as u64) else { continue };
-        for (at, ended) in &told {
+        let Some(reported) = live_batches(&bytes, seed as u64) else { continue };
+        for (at, ended) in &reported {
             let Some(at) = at.filter(|_| !ended.connections.is_empty()) else { continue };
             let so_far = explain_each(&bytes[..at]).unwrap();
             let partly_listed = partly_listed(&so_far);
             let so_far = by_key(&so_far);
-            let connections = ended.connections.iter().map(|told| &told.connection);
+            let connections = ended.connections.iter().map(|reported| &reported.connection);
             for (connection, transfer) in connections.flat_map(|one| one.transfers.iter().map(move |t| (one, t))) {
                 checked += 1;
                 let key = key(connection, transfer);
@@ -202,11 +202,11 @@ fn without_handshake(name: &str, joined: Option<JoinedConnection>) -> Vec<Connec
     explainer.begin_capture(name);
     joined.into_iter().for_each(|joined| explainer.join(joined));
     reader.push(&fs::read(path).unwrap(), &mut Behind(&mut explainer, 3)).unwrap();
-    explainer.finish().connections.into_iter().map(|told| told.connection).collect()
+    explainer.finish().connections.into_iter().map(|reported| reported.connection).collect()
 }
 
 #[test]
-fn a_connection_that_was_open_before_lacks_no_handshake() {
+fn joined_connection_has_its_handshake() {
     let name = "receive-window-client.pcap";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name);
     let whole = explain_each(&fs::read(path).unwrap()).unwrap().remove(0);
@@ -230,17 +230,17 @@ fn a_connection_that_was_open_before_lacks_no_handshake() {
             joined.offered.reverse();
             joined.client = Some(1);
         }
-        let told = without_handshake(name, Some(joined));
-        assert!(!lacks(&told), "{:?}", told[0].problems);
-        assert_eq!((&told[0].client, &told[0].server), (&whole.client, &whole.server));
-        assert_eq!(told[0].handshake.as_ref().unwrap().window_scale, shake.window_scale);
+        let reported = without_handshake(name, Some(joined));
+        assert!(!lacks(&reported), "{:?}", reported[0].problems);
+        assert_eq!((&reported[0].client, &reported[0].server), (&whole.client, &whole.server));
+        assert_eq!(reported[0].handshake.as_ref().unwrap().window_scale, shake.window_scale);
         let causes = |one: &Connection| one.transfers.last().unwrap().findings.first().map(|finding| finding.cause);
-        assert_eq!(causes(&told[0]), causes(&whole));
+        assert_eq!(causes(&reported[0]), causes(&whole));
     }
 }
 
 #[test]
-fn what_was_dropped_here_is_said_of_what_ran_then() {
+fn dropped_packets_are_reported_with_concurrent_transfers() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/loss-client.pcap");
     let bytes = fs::read(path).unwrap();
     let dropped_packets = |from: i64, until: i64| {
@@ -261,7 +261,7 @@ fn chatter(explainer: &mut LiveExplainer, exchanges: u32) -> (usize, u64) {
     use crate::explain::tests::packet;
     use crate::wire::Flags;
     let (mut time, mut frame) = (Time(1_700_000_000_000_000_000), 0);
-    let (mut told, mut unlisted) = (0, 0);
+    let (mut reported, mut unlisted) = (0, 0);
     let mut send = |explainer: &mut LiveExplainer, from, flags, numbers, len: u32| {
         time += Nanos::from_micros(250);
         frame += 1;
@@ -277,7 +277,8 @@ fn chatter(explainer: &mut LiveExplainer, exchanges: u32) -> (usize, u64) {
     send(explainer, 0, Flags::SYN, [99, 0], 0);
     send(explainer, 1, Flags::SYN | Flags::ACK, [99, 100], 0);
     send(explainer, 0, Flags::ACK, [100, 100], 0);
-    let transfers = |ended: Ended| ended.connections.iter().map(|told| told.connection.transfers.len()).sum::<usize>();
+    let transfers =
+        |ended: Ended| ended.connections.iter().map(|reported| reported.connection.transfers.len()).sum::<usize>();
     for turn in 0..exchanges {
         let (asked, answered) = (100 + 120 * turn, 100 + 900 * turn);
         send(explainer, 0, Flags::ACK | Flags::PSH, [asked, answered], 120);
@@ -286,19 +287,19 @@ fn chatter(explainer: &mut LiveExplainer, exchanges: u32) -> (usize, u64) {
         if turn % 100 == 99 {
             let ended = explainer.collect(explainer.newest());
             unlisted += ended.unlisted;
-            told += transfers(ended);
+            reported += transfers(ended);
         }
     }
-    (told, unlisted)
+    (reported, unlisted)
 }
 
 #[test]
-fn a_connection_that_goes_on_for_long_does_not_grow() {
+fn long_connection_uses_bounded_memory() {
     let mut explainer = LiveExplainer::new();
     let exchanges = 20_000;
-    let (told, unlisted) = chatter(&mut explainer, exchanges);
+    let (reported, unlisted) = chatter(&mut explainer, exchanges);
     // With 1,000 connections a second, they are reported at once, only the slowest of them.
-    assert!(told > 1_000, "{told}");
+    assert!(reported > 1_000, "{reported}");
     let mut held = Vec::new();
     explainer
         .explainer
@@ -306,26 +307,27 @@ fn a_connection_that_goes_on_for_long_does_not_grow() {
         .for_each_since(Time::ZERO, |_, entry| held.extend(entry.value.opened().map(|tcp| tcp.held_transfers())));
     assert!(held.len() == 1 && held[0] < 5_000, "{held:?}");
     let rest = explainer.finish();
-    let told = told + rest.connections[0].connection.transfers.len();
-    assert_eq!(unlisted + rest.unlisted + told as u64, 2 * u64::from(exchanges));
+    let reported = reported + rest.connections[0].connection.transfers.len();
+    assert_eq!(unlisted + rest.unlisted + reported as u64, 2 * u64::from(exchanges));
 }
 
 #[test]
-fn a_transfer_is_told_when_its_connection_falls_silent() {
+fn transfer_is_reported_when_its_connection_falls_silent() {
     let mut explainer = LiveExplainer::new();
     assert_eq!(chatter(&mut explainer, 10), (0, 0));
     let end = explainer.newest();
-    let count = |ended: Ended| ended.connections.iter().map(|told| told.connection.transfers.len()).sum::<usize>();
+    let count =
+        |ended: Ended| ended.connections.iter().map(|reported| reported.connection.transfers.len()).sum::<usize>();
     assert_eq!(count(explainer.collect(end + Nanos::from_millis(500))), 0);
     let soon = explainer.collect(end + Nanos::from_millis(2_500));
-    assert!(soon.connections.iter().all(|told| !told.over));
+    assert!(soon.connections.iter().all(|reported| !reported.over));
     assert_eq!(count(soon), 20);
     assert_eq!(count(explainer.collect(end + Nanos::from_millis(60_000))), 0);
     assert_eq!(count(explainer.finish()), 0);
 }
 
 #[test]
-fn a_connection_that_was_closed_is_not_open() {
+fn closed_connection_is_not_listed_as_open() {
     let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/healthy-server.pcap")).unwrap();
     let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
     explainer.begin_capture("live");
@@ -396,7 +398,7 @@ fn parts_do_not_search_the_table_again() {
 }
 
 #[test]
-fn very_many_connections_are_reported_in_parts_and_each_once() {
+fn many_connections_are_reported_in_parts_each_once() {
     let count = 1_000_u64;
     let mut on_the_way = LiveExplainer::new();
     crowd(&mut on_the_way, 1_000..2_000, false);
@@ -414,7 +416,8 @@ fn very_many_connections_are_reported_in_parts_and_each_once() {
     at_end.finish_in_parts(|part| rest.push(part));
     for parts in [parts, both, rest] {
         assert!(parts.len() > 3 && parts.iter().all(|part| part.connections.len() <= PART));
-        let mut ids: Vec<_> = parts.iter().flat_map(|part| &part.connections).map(|told| told.connection.id).collect();
+        let mut ids: Vec<_> =
+            parts.iter().flat_map(|part| &part.connections).map(|reported| reported.connection.id).collect();
         assert_eq!(ids, (1..=count).collect::<Vec<_>>());
         ids.dedup();
         assert_eq!(ids.len() as u64, count);
@@ -422,7 +425,7 @@ fn very_many_connections_are_reported_in_parts_and_each_once() {
 }
 
 #[test]
-fn connections_of_which_there_is_a_syn_alone_take_no_more_than_their_entry_and_are_not_reported() {
+fn lone_syns_take_one_entry_and_are_not_reported() {
     let mut explainer = LiveExplainer::new();
     crowd(&mut explainer, 1_000..2_000, true);
     let (mut waiting, mut begun) = (0, 0);

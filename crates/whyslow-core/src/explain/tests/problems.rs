@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::{Fate, ProblemDetail};
 
 #[test]
-fn what_is_no_segment_is_counted_once() {
+fn packet_that_is_not_a_segment_is_counted_once() {
     let mut packets = record(&[Step { connection: 1, kind: 0, after: Nanos::ZERO }; 3]);
     // One is UDP, and one's TCP header is too short to be one.
     packets[1].bytes[23] = 17;
@@ -40,7 +40,7 @@ fn summed() -> Vec<Recorded> {
 }
 
 #[test]
-fn a_damaged_packet_is_no_connection() {
+fn damaged_packet_is_not_a_connection() {
     let whole = explained(&summed(), &[], 1).finish().0;
     assert_eq!((whole.connections.len(), whole.captures[0].problems.len()), (1, 0));
     // The version of IP stands; an address, a port, of a segment with payload and of one without.
@@ -58,7 +58,7 @@ fn a_damaged_packet_is_no_connection() {
 }
 
 #[test]
-fn rewritten_packets_are_what_they_were() {
+fn rewritten_packets_are_analysed_as_before() {
     let outcome = |packets: &[Recorded]| {
         let analysis = explained(packets, &[], 1).finish().0;
         let problems =
@@ -80,7 +80,7 @@ fn rewritten_packets_are_what_they_were() {
 }
 
 #[test]
-fn a_connection_that_is_damaged_as_a_whole_is_one_where_others_are_too() {
+fn fully_damaged_connection_counts_if_others_are_too() {
     let mut packets = record(&[Step { connection: 1, kind: 0, after: Nanos::ZERO }; 3]);
     packets.iter_mut().for_each(|packet| packet.bytes[50..52].fill(7));
     let analysis = explained(&packets, &[], 1).finish().0;
@@ -88,7 +88,7 @@ fn a_connection_that_is_damaged_as_a_whole_is_one_where_others_are_too() {
 }
 
 #[test]
-fn icmp_errors_are_told_with_the_connection_that_they_quote() {
+fn icmp_errors_belong_to_the_quoted_connection() {
     let mut packets =
         record(&[0, 1, 9, 2, 10, 10, 9].map(|kind| Step { connection: 1, kind, after: Nanos::from_millis(1) }));
     // ICMP errors about a segment of the client in flight, one of the server twice, and one of no
@@ -97,13 +97,13 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     let (request, answer) = (&packets[3], &packets[4]);
     let of_client = error(request, [11, 0], 0);
     let of_server = [(); 2].map(|()| error(answer, [3, 4], 1400));
-    let mut of_nobody = error(request, [3, 1], 0);
-    of_nobody.bytes[14 + 28 + 19] ^= 0x40;
+    let mut unmatched = error(request, [3, 1], 0);
+    unmatched.bytes[14 + 28 + 19] ^= 0x40;
     let late = error(request, [3, 1], 0);
     let mut cut = error(request, [3, 1], 0);
     cut.bytes.truncate(14 + 28 + 22);
     let [first, second] = of_server;
-    packets.splice(5..5, [first, second, of_nobody, late, cut]);
+    packets.splice(5..5, [first, second, unmatched, late, cut]);
     packets.insert(4, of_client);
     for count in [1, 2, 8] {
         let analysis = explained(&packets, &[], count).finish().0;
@@ -133,7 +133,7 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
 }
 
 #[test]
-fn a_connection_that_has_left_is_told_of_no_error() {
+fn evicted_connection_gets_no_icmp_error() {
     let step = |kind, after| Step { connection: 1, kind, after: Nanos::from_millis(after) };
     let mut packets = record(&[step(0, 0), step(1, 1), step(9, 1), step(6, 1)]);
     // Connections that were reset leave after a minute; it is looked for them when segments come.

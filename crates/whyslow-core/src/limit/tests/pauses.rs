@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_sender_that_begins_with_a_small_window_is_not_held_by_nagle() {
+fn small_initial_window_is_not_nagle() {
     let mut transfer = flights(&[1_000, 400], Release::Ack);
     transfer.gaps[0].after_len = 400;
     let at = |window| partition(&transfer, &Context { small_window: window, ..context(100) });
@@ -13,7 +13,7 @@ fn a_sender_that_begins_with_a_small_window_is_not_held_by_nagle() {
 }
 
 #[test]
-fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
+fn silence_before_a_lone_segment_is_a_timer() {
     let after = |flight: u64| {
         let mut transfer = flights(&[10_000, 20_000, flight, 2 * flight], Release::Ack);
         for (round, start) in transfer.rounds.iter_mut().zip([0, 100, 500, 600]) {
@@ -52,7 +52,7 @@ fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
 }
 
 #[test]
-fn a_pause_is_the_programs_only_where_it_had_nothing_to_send() {
+fn pause_with_data_to_send_is_not_the_applications() {
     assert_eq!(pause_of(|_| (), &context(100)), Limit::Application);
     assert_eq!(
         pause_of(|transfer| transfer.gaps[0].is_retransmit = true, &context(100)),
@@ -74,7 +74,7 @@ fn a_pause_is_the_programs_only_where_it_had_nothing_to_send() {
 }
 
 #[test]
-fn what_ended_a_pause_names_its_limit() {
+fn event_that_ends_a_pause_decides_its_limit() {
     for (release, limit) in [
         (Release::WindowAck, Limit::ReceiveWindow),
         (Release::WindowUpdate, Limit::ReceiveWindow),
@@ -87,7 +87,7 @@ fn what_ended_a_pause_names_its_limit() {
 }
 
 #[test]
-fn what_came_late_next_to_the_receiver_may_have_stood_in_a_queue() {
+fn late_data_next_to_the_receiver_may_be_queued() {
     let near = Context { near_receiver: true, next_to_receiver: true, ..context(20) };
     let program = |length: i64, change: fn(&mut Gap)| {
         let mut transfer = flights(&[5_000; 6], Release::Nothing);
@@ -110,7 +110,7 @@ fn what_came_late_next_to_the_receiver_may_have_stood_in_a_queue() {
 }
 
 #[test]
-fn what_came_late_behind_a_full_window_may_have_come_over_a_longer_path() {
+fn late_data_after_a_full_window_may_be_a_longer_path() {
     let windows = |length: i64, near_receiver: bool, room: u64| {
         let mut transfer = flights(&[5_000; 6], Release::Nothing);
         let start = transfer.gaps[0].start;
@@ -126,7 +126,7 @@ fn what_came_late_behind_a_full_window_may_have_come_over_a_longer_path() {
 }
 
 #[test]
-fn a_program_that_answers_credit_late_had_waited_for_it() {
+fn late_reaction_to_credit_is_a_protocol_window() {
     let mut transfer = credited(&[32_000; 10]);
     // Two messages in three find the sending host busy for 30 ms.
     for (nth, pause) in transfer.gaps.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
@@ -139,7 +139,7 @@ fn a_program_that_answers_credit_late_had_waited_for_it() {
 }
 
 #[test]
-fn small_messages_are_held_by_nagle_or_by_their_program() {
+fn small_messages_wait_for_nagle_or_the_application() {
     let messages = |release: Release| {
         let mut transfer = flights(&[300; 4], release);
         transfer.gaps.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
@@ -159,7 +159,7 @@ fn small_messages_are_held_by_nagle_or_by_their_program() {
 }
 
 #[test]
-fn the_last_ack_of_a_message_is_waited_for_only_if_a_queue_made_it_late() {
+fn last_ack_counts_only_if_a_queue_delayed_it() {
     let last = |late: i64, rounds: usize| {
         let mut transfer = flights(&vec![5_000; rounds], Release::Ack);
         transfer.segments = 5 * rounds as u64;
@@ -176,7 +176,7 @@ fn the_last_ack_of_a_message_is_waited_for_only_if_a_queue_made_it_late() {
 }
 
 #[test]
-fn copies_of_what_had_arrived_are_waited_for_by_nobody() {
+fn spurious_retransmissions_are_not_waited_for() {
     let mut transfer = flights(&[5_000, 5_000, 1_000], Release::Ack);
     let sent = Time::from_millis(200);
     let again = sent + Nanos::from_millis(335);
@@ -201,7 +201,7 @@ fn copies_of_what_had_arrived_are_waited_for_by_nobody() {
 }
 
 #[test]
-fn a_programs_pause_is_no_round_trip_next_to_the_receiver() {
+fn application_pause_next_to_the_receiver_is_not_a_round_trip() {
     let near = Context { near_receiver: true, ..context(100) };
     let mut transfer = flights(&[5_000; 4], Release::Ack);
     assert_eq!(near.round_trip(&transfer, 1), Some(Nanos::from_millis(100)));
@@ -213,7 +213,7 @@ fn a_programs_pause_is_no_round_trip_next_to_the_receiver() {
 }
 
 #[test]
-fn a_held_back_ack_is_told_from_the_path() {
+fn held_back_ack_differs_from_the_path() {
     let mut transfer = flights(&[5_000; 6], Release::Ack);
     transfer.gaps.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));
     let cut = partition(&transfer, &context(60));
@@ -229,7 +229,7 @@ fn a_held_back_ack_is_told_from_the_path() {
 }
 
 #[test]
-fn a_window_counts_as_closed_while_it_was() {
+fn window_counts_as_closed_only_while_it_was() {
     let times = |release: Release, closed: i64| {
         let mut transfer = flights(&[60_000, 60_000], Release::Ack);
         transfer.gaps[0].release = release;
@@ -244,7 +244,7 @@ fn a_window_counts_as_closed_while_it_was() {
 }
 
 #[test]
-fn many_segments_on_their_way_leave_no_ack_to_be_held_back() {
+fn many_segments_in_flight_leave_no_delayed_ack() {
     let held = |in_flight: u64, last_ack: bool| {
         let mut transfer = flights(&[50_000, 50_000], Release::Ack);
         let pause = &mut transfer.gaps[0];
@@ -257,7 +257,7 @@ fn many_segments_on_their_way_leave_no_ack_to_be_held_back() {
 }
 
 #[test]
-fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
+fn rest_of_a_write_that_waits_for_an_ack_is_not_slow_start() {
     let held = |flight: u64, rest: u64| {
         let mut transfer = flights(&[flight, rest], Release::Ack);
         transfer.gaps[0].in_flight = flight;
@@ -275,7 +275,7 @@ fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
 }
 
 #[test]
-fn messages_that_nobody_asked_for_leave_nobody_waiting() {
+fn unrequested_messages_leave_idle_pauses() {
     let pauses = |flight: u64, asked: bool| {
         let mut transfer = flights(&[flight; 8], Release::Nothing);
         transfer.gaps.iter_mut().for_each(|gap| {
@@ -294,7 +294,7 @@ fn messages_that_nobody_asked_for_leave_nobody_waiting() {
 }
 
 #[test]
-fn what_is_pushed_in_small_messages_waits_for_nobody() {
+fn small_pushed_messages_have_idle_pauses() {
     let small = |transfer: &mut TransferFacts| transfer.max_in_flight = 2 * MSS;
     let pushed = |transfer: &mut TransferFacts| {
         small(transfer);

@@ -13,7 +13,7 @@ fn flights_smaller_than_any_buffer_are_messages() {
 }
 
 #[test]
-fn a_window_that_earlier_losses_left_is_no_cap() {
+fn window_after_earlier_losses_is_not_a_cap() {
     let transfer = flights(&[8_000; 8], Release::Ack);
     let at =
         |first_loss| partition(&transfer, &Context { first_loss, ..context(100) }).time(Limit::SenderCap) > Nanos::ZERO;
@@ -23,14 +23,14 @@ fn a_window_that_earlier_losses_left_is_no_cap() {
 }
 
 #[test]
-fn equal_flights_are_a_cap_of_the_sender() {
+fn equal_flights_are_a_sender_cap() {
     let cut = partition(&flights(&[64_000; 8], Release::Ack), &context(100));
     assert_eq!(cut.shape.plateau.map(|plateau| plateau.bytes), Some(64_000));
     assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
 }
 
 #[test]
-fn slowly_rising_flights_are_no_cap() {
+fn slowly_rising_flights_are_not_a_cap() {
     let rising: Vec<u64> = (0..12).map(|n| 64_000 + n * 700).collect();
     let cut = partition(&flights(&rising, Release::Ack), &context(100));
     assert_eq!(cut.time(Limit::SenderCap), Nanos::ZERO);
@@ -38,14 +38,14 @@ fn slowly_rising_flights_are_no_cap() {
 }
 
 #[test]
-fn a_large_and_a_small_flight_in_turn_are_one_cycle() {
+fn alternating_flights_are_one_cycle() {
     let cut = partition(&flights(&[50_000, 14_000].repeat(5), Release::Ack), &context(100));
     let plateau = cut.shape.plateau.unwrap();
     assert_eq!(plateau.cycle, Some((64_000, Nanos::from_millis(200))));
 }
 
 #[test]
-fn messages_that_end_the_pauses_are_a_window_of_the_programs() {
+fn pauses_ended_by_messages_are_a_protocol_window() {
     let equal = partition(&credited(&[32_000; 8]), &context(100));
     assert_eq!(equal.time(Limit::ProtocolWindow), Nanos::from_millis(700));
     // A piece of the credit that is under way makes a flight smaller.
@@ -58,7 +58,7 @@ fn messages_that_end_the_pauses_are_a_window_of_the_programs() {
 }
 
 #[test]
-fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
+fn window_filled_by_a_queue_is_not_the_limit() {
     let limit_at = |rtt: i64| {
         let mut transfer = flights(&[300_000; 6], Release::WindowAck);
         for round in &mut transfer.rounds {
@@ -75,7 +75,7 @@ fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
 }
 
 #[test]
-fn copies_of_what_had_arrived_leave_slow_start_as_it_was() {
+fn spurious_retransmissions_do_not_end_slow_start() {
     let mut transfer = flights(&[10_000, 20_000, 38_000, 76_000, 150_000, 300_000, 5_000], Release::Ack);
     (transfer.rounds[2].retransmitted, transfer.retransmitted.spurious) = (1, 1);
     let seq = 30_001;
@@ -88,7 +88,7 @@ fn copies_of_what_had_arrived_leave_slow_start_as_it_was() {
 }
 
 #[test]
-fn a_window_that_a_loss_cut_is_no_cap_however_long_it_stays() {
+fn window_reduced_by_a_loss_is_not_a_cap() {
     let mut sizes = vec![10_000, 20_000, 40_000, 80_000, 60_000];
     sizes.extend([20_000; 20]);
     let limit_of = |resent: u32| {
@@ -105,7 +105,7 @@ fn a_window_that_a_loss_cut_is_no_cap_however_long_it_stays() {
 }
 
 #[test]
-fn a_programs_window_is_seen_behind_one_of_tcps_that_opens() {
+fn protocol_window_is_found_after_slow_start() {
     let mut sizes: Vec<u64> = (0..8).map(|n| 20_000 + 6_000 * n).collect();
     // Credit in pieces: the flights are not alike.
     sizes.extend((0..16).map(|n| 60_000 + 5_000 * (n % 3)));
@@ -117,7 +117,7 @@ fn a_programs_window_is_seen_behind_one_of_tcps_that_opens() {
 }
 
 #[test]
-fn doubling_flights_are_slow_start_to_the_end() {
+fn doubling_flights_are_slow_start_throughout() {
     let cut = partition(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack), &context(100));
     assert_eq!(cut.time(Limit::SlowStart), Nanos::from_millis(400));
     assert_eq!(cut.time(Limit::RoundTrip), Nanos::from_millis(100));

@@ -2,7 +2,7 @@
 use super::*;
 
 #[test]
-fn a_buffer_is_made_for_the_path_that_was_said() {
+fn buffer_is_sized_for_the_given_path_rate() {
     let scene = crate::rules::scene::Scene::flights(&[60_000; 20]);
     let needed = |path_rate| {
         scene.judge(|case| {

@@ -33,7 +33,7 @@ fn scene_with_notice() -> (Scene, Notice) {
 }
 
 #[test]
-fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
+fn retransmission_sizes_show_whether_a_sender_heeds_the_error() {
     let (mut scene, notice) = scene_with_notice();
     assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was retransmitted");
     copy(&mut scene, 1_010, 800);
@@ -48,7 +48,7 @@ fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
 }
 
 #[test]
-fn what_it_cannot_have_known_and_what_it_may_have_forgotten_count_for_nothing() {
+fn packets_before_the_error_or_after_its_expiry_do_not_count() {
     let (mut scene, notice) = scene_with_notice();
     scene.facts.vantage.toward[1] = Some(ms(60));
     copy(&mut scene, 990, MSS);
@@ -62,7 +62,7 @@ fn what_it_cannot_have_known_and_what_it_may_have_forgotten_count_for_nothing() 
 }
 
 #[test]
-fn errors_that_go_on_were_not_heeded() {
+fn repeated_errors_were_not_heeded() {
     let (scene, notice) = scene_with_notice();
     let until = |time| was_heeded(&scene.facts, &Notice { last: at_ms(time), count: 9, ..notice });
     assert_eq!(until(1_120), None, "the flight that was on its way");
@@ -71,7 +71,7 @@ fn errors_that_go_on_were_not_heeded() {
 }
 
 #[test]
-fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
+fn segments_split_after_the_capture_point_are_not_long_packets() {
     let (mut scene, notice) = scene_with_notice();
     scene.facts.capture_defects.larger_than_mss = 3;
     copy(&mut scene, 1_010, 5 * 800);

@@ -25,7 +25,7 @@ fn stuck() -> Scene {
 }
 
 #[test]
-fn without_an_error_the_path_is_to_let_errors_pass() {
+fn black_hole_without_an_icmp_error_advises_to_pass_errors() {
     let found = stuck().finding(Cause::MtuBlackHole).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(900), 0.75));
     assert_eq!(found.details, []);
@@ -35,7 +35,7 @@ fn without_an_error_the_path_is_to_let_errors_pass() {
 }
 
 #[test]
-fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
+fn ignored_icmp_error_names_size_and_router() {
     let mut scene = stuck();
     let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
     scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
@@ -70,7 +70,7 @@ fn found(copies: u64, passed: u64) -> Option<u64> {
 }
 
 #[test]
-fn what_passes_the_second_time_was_lost_by_chance() {
+fn segment_that_passes_the_second_time_is_not_a_black_hole() {
     assert_eq!([found(2, 500), found(2, 0)], [Some(2); 2], "smaller ones pass, or nothing else was tried");
     assert_eq!((found(1, 500), found(2, MSS), found(3, MSS)), (None, None, Some(3)));
 }

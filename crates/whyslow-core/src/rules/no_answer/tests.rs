@@ -29,7 +29,7 @@ fn unanswered(line: Option<&str>, waited: i64, end: WaitEnd) -> Statement {
 }
 
 #[test]
-fn a_request_that_is_not_answered_before_the_capture_ends() {
+fn request_without_a_response_at_the_end_is_no_answer() {
     let found = asked().finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
     assert_eq!(found.statement, unanswered(None, 2_500, WaitEnd::CaptureEnded));
@@ -47,7 +47,7 @@ fn a_request_that_is_not_answered_before_the_capture_ends() {
 }
 
 #[test]
-fn connection_lasts_as_long_as_an_answer_is_waited_for() {
+fn connection_lasts_until_the_wait_ends() {
     let scene = asked();
     assert_eq!(scene.awaited_until(), Some(scene.facts.until), "not the last packet, 2.4 s before");
     let mut closed = asked();
@@ -57,7 +57,7 @@ fn connection_lasts_as_long_as_an_answer_is_waited_for() {
 }
 
 #[test]
-fn who_closed_gave_up() {
+fn closing_client_gave_up() {
     let mut scene = asked();
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((at_ms(3_000), Frame::default())), true);
     assert_eq!(statement(&scene), Some(unanswered(None, 2_100, WaitEnd::GaveUp)));
@@ -70,7 +70,7 @@ fn who_closed_gave_up() {
 }
 
 #[test]
-fn what_asks_for_nothing_is_not_waited_for() {
+fn message_without_a_request_is_not_waited_for() {
     let none = |change: fn(&mut Scene), why: &str| {
         let mut scene = asked();
         change(&mut scene);
@@ -123,7 +123,7 @@ fn answered(sizes: &[u64], after: Nanos) -> Scene {
 }
 
 #[test]
-fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
+fn unreadable_request_is_due_after_earlier_responses() {
     let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.65));
     // Credit at the end is smaller than what asked.
@@ -140,7 +140,7 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
 }
 
 #[test]
-fn syns_without_an_answer_are_told_by_how_many() {
+fn unanswered_syns_are_graded_by_their_number() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
@@ -173,7 +173,7 @@ fn syns_without_an_answer_are_told_by_how_many() {
 }
 
 #[test]
-fn answers_to_syns_that_never_reach_who_asks() {
+fn syn_acks_that_never_arrive_are_no_answer() {
     let mut scene = asked();
     scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
     scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
@@ -199,7 +199,7 @@ fn answers_to_syns_that_never_reach_who_asks() {
 }
 
 #[test]
-fn a_router_that_says_why_is_believed_at_once() {
+fn single_icmp_error_is_sufficient() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
@@ -245,7 +245,7 @@ fn a_router_that_says_why_is_believed_at_once() {
 }
 
 #[test]
-fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
+fn traceroute_probe_is_ignored_and_retries_wait() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
@@ -291,7 +291,7 @@ fn lost() -> Scene {
 }
 
 #[test]
-fn a_router_that_lost_its_route_is_named() {
+fn router_without_a_route_is_named() {
     let mut scene = lost();
     let now = scene.facts.last.0 / 1_000_000;
     scene.facts.notices.list =
@@ -310,7 +310,7 @@ fn a_router_that_lost_its_route_is_named() {
 }
 
 #[test]
-fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
+fn unacknowledged_data_is_no_answer_and_not_timeout() {
     let scene = lost();
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.cost_s, ms(3_000));
@@ -338,7 +338,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
 }
 
 #[test]
-fn waits_that_double_show_that_no_ack_came_though_one_direction_was_captured() {
+fn doubling_waits_of_one_direction_show_missing_acks() {
     let mut scene = lost();
     scene.facts.capture_defects.one_direction = true;
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
@@ -352,7 +352,7 @@ fn waits_that_double_show_that_no_ack_came_though_one_direction_was_captured() {
 }
 
 #[test]
-fn after_a_long_silence_something_may_have_forgotten_the_connection() {
+fn long_silence_may_have_expired_middlebox_state() {
     let mut scene = lost();
     scene.facts.directions[0].transfers[0].last_send = at_ms(-300_000);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
@@ -363,7 +363,7 @@ fn after_a_long_silence_something_may_have_forgotten_the_connection() {
 }
 
 #[test]
-fn an_answer_that_stops_amid_full_segments_is_broken_off() {
+fn response_that_stops_at_a_full_segment_is_broken_off() {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
     scene.facts.until = scene.transfer.end + ms(4_000);
     let direction = &mut scene.facts.directions[1];

@@ -17,7 +17,7 @@ fn opened(answer: i64) -> Scene {
 }
 
 #[test]
-fn a_handshake_far_slower_than_the_rest_is_told() {
+fn slow_handshake_is_reported() {
     let found = opened(500).finding_over_connection(Cause::PathLatency).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(400), 0.8));
     let slow = ExchangeStatement::FirstReplySlow { reply: FirstReply::SynAck, took_s: ms(500), later_s: ms(100) };
@@ -30,7 +30,7 @@ fn a_handshake_far_slower_than_the_rest_is_told() {
 }
 
 #[test]
-fn next_to_the_client_its_own_delay_is_not_the_paths() {
+fn client_delay_next_to_the_client_is_not_path_latency() {
     let mut scene = opened(100);
     scene.facts.handshake.ack = Some((at_ms(700), Frame::default()));
     assert!(scene.finding_over_connection(Cause::PathLatency).is_none());
@@ -40,7 +40,7 @@ fn next_to_the_client_its_own_delay_is_not_the_paths() {
 }
 
 #[test]
-fn a_lost_syn_and_round_trips_that_vary_as_much_are_something_else() {
+fn lost_syn_or_varying_round_trips_are_not_path_latency() {
     let mut lost = opened(1_100);
     lost.facts.handshake.retries = [1, 0];
     assert!(lost.finding_over_connection(Cause::PathLatency).is_none());
@@ -53,7 +53,7 @@ fn a_lost_syn_and_round_trips_that_vary_as_much_are_something_else() {
 }
 
 #[test]
-fn a_first_flight_may_be_the_slow_one() {
+fn slow_first_flight_is_reported() {
     let mut scene = opened(100);
     scene.transfer.rounds[0].rtt = Some(ms(700));
     let found = scene.finding_over_connection(Cause::PathLatency).unwrap();

@@ -28,7 +28,7 @@ fn reset_by(scene: &mut Scene, from: Side, at: i64) {
 }
 
 #[test]
-fn a_reset_after_all_was_said_is_nothing() {
+fn reset_after_the_last_response_is_not_reported() {
     for side in Side::BOTH {
         let mut scene = download();
         reset_by(&mut scene, side, 5_000);
@@ -45,7 +45,7 @@ fn a_reset_after_all_was_said_is_nothing() {
 }
 
 #[test]
-fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
+fn reset_within_a_response_costs_all_of_it() {
     let mut scene = download();
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
@@ -57,7 +57,7 @@ fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
 }
 
 #[test]
-fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_went() {
+fn reset_after_a_full_segment_cuts_the_response() {
     let says = |len: u64, at: i64| {
         let mut scene = download();
         reset_by(&mut scene, Side::B, at);
@@ -83,7 +83,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
 }
 
 #[test]
-fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() {
+fn client_reset_costs_only_its_wait() {
     let mut scene = download();
     reset_by(&mut scene, Side::A, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
@@ -95,7 +95,7 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
 }
 
 #[test]
-fn a_fin_that_a_text_leaves_out_blames_no_reset() {
+fn elided_fin_does_not_blame_a_reset() {
     let mut scene = download();
     reset_by(&mut scene, Side::A, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
@@ -106,7 +106,7 @@ fn a_fin_that_a_text_leaves_out_blames_no_reset() {
 }
 
 #[test]
-fn a_request_that_is_answered_by_a_reset() {
+fn request_answered_by_a_reset_is_reported() {
     let mut scene = download();
     scene.facts.content[0].heads = vec![(1, "GET /a".into())];
     reset_by(&mut scene, Side::B, 1_400);
@@ -121,7 +121,7 @@ fn a_request_that_is_answered_by_a_reset() {
 }
 
 #[test]
-fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
+fn request_after_a_long_silence_met_an_idle_timeout() {
     let mut scene = download();
     let earlier =
         TransferFacts { seq: (1, 101), start: at_ms(-9_000), last_send: at_ms(-9_000), ..TransferFacts::default() };
@@ -139,7 +139,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
 }
 
 #[test]
-fn a_refused_connection_says_how_soon() {
+fn refused_connection_reports_its_delay() {
     let mut scene = download();
     scene.facts.directions[0].transfers.clear();
     scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
@@ -154,7 +154,7 @@ fn a_refused_connection_says_how_soon() {
 }
 
 #[test]
-fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
+fn different_ttl_shows_a_middlebox() {
     let mut scene = download();
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
@@ -166,7 +166,7 @@ fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
 }
 
 #[test]
-fn reset_behind_which_its_end_goes_on_came_from_a_box() {
+fn reset_followed_by_data_of_its_end_is_a_middleboxs() {
     let mut scene = download();
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;

@@ -42,7 +42,7 @@ fn costs<const N: usize>(findings: &[Finding; N]) -> [i64; N] {
 }
 
 #[test]
-fn a_policer_takes_the_waits_that_it_causes() {
+fn policer_claims_the_waits_that_it_causes() {
     let causes = [(Cause::Timeout, 600), (Cause::Policer, 1_400), (Cause::SlowStart, 500)];
     let within = [(Limit::LossRecovery, 800), (Limit::Timeout, 600), (Limit::SlowStart, 500)];
     let found = shared(causes, within, 0);
@@ -52,7 +52,7 @@ fn a_policer_takes_the_waits_that_it_causes() {
 }
 
 #[test]
-fn one_wait_is_not_counted_for_the_server_and_for_a_proxy() {
+fn wait_is_not_counted_for_server_and_proxy() {
     let found = shared([(Cause::ProxySplit, 825), (Cause::ServerThink, 825)], [(Limit::RoundTrip, 30)], 825);
     assert_eq!(costs(&found), [0, 825]);
     let found = shared([(Cause::ProxySplit, 825)], [(Limit::RoundTrip, 30)], 825);
@@ -60,7 +60,7 @@ fn one_wait_is_not_counted_for_the_server_and_for_a_proxy() {
 }
 
 #[test]
-fn a_full_link_has_the_time_of_its_queue() {
+fn full_link_claims_the_time_of_its_queue() {
     let within = [(Limit::Bandwidth, 1_000), (Limit::SlowStart, 100)];
     let found = shared([(Cause::Bandwidth, 1_000), (Cause::Bufferbloat, 460)], within, 0);
     assert_eq!(costs(&found), [1_000, 100]);
@@ -70,21 +70,21 @@ fn a_full_link_has_the_time_of_its_queue() {
 }
 
 #[test]
-fn what_may_take_other_time_leaves_that_of_one_limit_to_those_that_name_it() {
+fn flexible_claims_leave_time_to_claims_of_one_limit() {
     let causes = [(Cause::Loss, 600), (Cause::NoSack, 300), (Cause::LostRetransmission, 200)];
     let within = [(Limit::CongestionAvoidance, 600), (Limit::LossRecovery, 300), (Limit::Timeout, 200)];
     assert_eq!(costs(&shared(causes, within, 0)), [600, 300, 200]);
 }
 
 #[test]
-fn costs_that_no_limit_names_stay_where_nothing_contradicts() {
+fn costs_without_a_limit_stay_if_uncontradicted() {
     let found = shared([(Cause::TailLoss, 900), (Cause::Policer, 950)], [(Limit::Unknown, 1_000)], 0);
     assert_eq!(costs(&found), [50, 950]);
     assert_eq!(costs(&shared([(Cause::TailLoss, 900)], [(Limit::Unknown, 1_000)], 0)), [900]);
 }
 
 #[test]
-fn costs_never_add_up_to_more_than_there_was() {
+fn costs_add_up_to_at_most_the_duration() {
     let all = Cause::ALL.iter().filter(|cause| **cause != FIRST_BYTE);
     let mut findings: Vec<Finding> = all.map(|&cause| Finding::new(cause, ms(700), 0.9, statement())).collect();
     let within = [(Limit::SlowStart, 300), (Limit::Bandwidth, 200), (Limit::Idle, 5_000)];
@@ -111,7 +111,7 @@ fn span(from: i64, to: i64) -> CostSpan {
 }
 
 #[test]
-fn moments_that_a_rule_means_are_its_own() {
+fn moments_named_by_a_rule_are_its_own() {
     let mut tail = Finding::new(Cause::TailLoss, ms(300), 0.9, statement());
     tail.spans = vec![span(500, 800)];
     let mut findings = [Finding::new(Cause::Timeout, ms(400), 0.9, statement()), tail];
@@ -122,7 +122,7 @@ fn moments_that_a_rule_means_are_its_own() {
 }
 
 #[test]
-fn cost_that_is_less_than_its_time_is_at_the_end_of_each_wait() {
+fn partial_cost_is_at_the_end_of_each_wait() {
     let mut findings = [Finding::new(Cause::SlowStart, ms(50), 0.9, statement())];
     let round = |from, to| Stretch { limit: Limit::SlowStart, span: span(from, to), is_before: false };
     attribute(&mut findings, [round(0, 60), round(100, 140)]);
@@ -130,7 +130,7 @@ fn cost_that_is_less_than_its_time_is_at_the_end_of_each_wait() {
 }
 
 #[test]
-fn moments_that_are_given_up_cost_nothing_any_more() {
+fn released_moments_cost_nothing() {
     let mut finding = Finding::new(Cause::Application, ms(600), 0.9, statement());
     finding.spans = vec![span(0, 200), span(300, 700)];
     give_up(&mut finding, &[span(300, 500)], ms(200));
@@ -138,7 +138,7 @@ fn moments_that_are_given_up_cost_nothing_any_more() {
 }
 
 #[test]
-fn most_spans_are_counted_and_the_longest_listed() {
+fn spans_are_counted_and_the_longest_listed() {
     let mut findings = [Finding::new(Cause::DelayedAck, ms(100_000), 0.9, statement())];
     let wait = |n: i64| Stretch { limit: Limit::AckDelay, span: span(100 * n, 100 * n + 10 + n), is_before: false };
     attribute(&mut findings, (0..80).map(wait));
@@ -148,7 +148,7 @@ fn most_spans_are_counted_and_the_longest_listed() {
 
 proptest! {
     #[test]
-    fn no_moment_is_lost_or_given_twice(
+    fn every_moment_is_assigned_once(
         time in prop::collection::vec((0usize..Limit::ALL.len(), 0i64..400), 0..40),
         claimed in prop::collection::vec((0usize..Cause::ALL.len(), 0i64..3_000), 0..8),
         meant in prop::collection::vec((0i64..4_000, 1i64..300), 0..6),

@@ -24,7 +24,7 @@ fn shared(flows: &[Flow]) -> Vec<(usize, f64)> {
 }
 
 #[test]
-fn what_one_has_less_the_other_has_more() {
+fn rate_lost_by_one_flow_is_gained_by_the_other() {
     let flows = pair();
     let [found] = find(flows.iter()).try_into().unwrap();
     assert_eq!(found.sure, 0.85);
@@ -52,7 +52,7 @@ fn independent_flows_share_nothing() {
 }
 
 #[test]
-fn losses_alone_need_more_to_show_that_a_link_is_full() {
+fn losses_without_a_queue_need_stronger_compensation() {
     let mut flows = pair();
     flows.iter_mut().for_each(|flow| flow.queued = false);
     assert_eq!(shared(&flows), [(2, 0.85)], "the sum does not vary at all");
@@ -68,7 +68,7 @@ fn losses_alone_need_more_to_show_that_a_link_is_full() {
 }
 
 #[test]
-fn who_comes_later_takes_from_who_was_there() {
+fn later_flow_takes_rate_from_the_earlier() {
     // 20 Mbit/s alone, 12 with the other one, 20 again; the rates themselves do not vary.
     let one = [[20.0; 15], [12.0; 15], [20.0; 15]].concat();
     let flows = [flow(1, 0, &one), flow(2, 750, &[8.0; 15])];
@@ -78,7 +78,7 @@ fn who_comes_later_takes_from_who_was_there() {
 }
 
 #[test]
-fn what_one_leaves_is_not_taken_up_at_once_by_all_senders() {
+fn freed_rate_is_taken_up_with_a_delay() {
     // Three in one queue, each at a rate that hardly varies; one ends, and the others go on as they
     // were for 7 or for 19 round trips.
     let others = |more: usize| [vec![5.2; 40 + more], vec![4.6; 40 + more]];
@@ -91,7 +91,7 @@ fn what_one_leaves_is_not_taken_up_at_once_by_all_senders() {
 }
 
 #[test]
-fn who_has_no_more_alone_is_held_by_something_else() {
+fn flow_without_gain_when_alone_has_another_limit() {
     let bulk: Vec<f64> = [vec![20.0; 15], vec![16.0; 30]].concat();
     let flows = [flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])];
     let [found] = find(flows.iter()).try_into().unwrap();
@@ -102,7 +102,7 @@ fn who_has_no_more_alone_is_held_by_something_else() {
 }
 
 #[test]
-fn who_was_left_alone_has_what_it_can_get_after_a_while() {
+fn remaining_flow_reaches_its_rate_after_a_while() {
     let keeps = |more: usize| {
         let all = [flow(1, 0, &[pair_rates(), vec![5.0; more]].concat()), pair()[1].clone()];
         let [found] = find(all.iter()).try_into().unwrap();
@@ -113,7 +113,7 @@ fn who_was_left_alone_has_what_it_can_get_after_a_while() {
 }
 
 #[test]
-fn equal_parts_in_one_queue_are_likely_a_fair_one() {
+fn equal_parts_in_one_queue_are_likely_fair_queueing() {
     let mut flows = [flow(1, 0, &[5.0; 40]), flow(2, 0, &[5.1; 40])];
     assert_eq!(shared(&flows), [(2, 0.75)], "neither kept to a rate by itself");
     flows.iter_mut().for_each(|flow| flow.steady = true);
@@ -130,7 +130,7 @@ fn equal_parts_in_one_queue_are_likely_a_fair_one() {
 }
 
 #[test]
-fn a_hosts_own_line_is_shared_by_all_that_it_talks_to() {
+fn access_line_is_shared_by_all_peers_of_a_host() {
     let mut flows = pair();
     flows[1].sender = [198, 51, 100, 2].into();
     assert_eq!(shared(&flows), [(2, 0.85)]);
@@ -145,7 +145,7 @@ fn a_hosts_own_line_is_shared_by_all_that_it_talks_to() {
 }
 
 #[test]
-fn slow_start_at_the_beginning_is_no_part_of_it() {
+fn initial_slow_start_is_not_shared_time() {
     let mut one: Vec<f64> = (0..40).map(sawtooth).collect();
     let mut two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
     for (n, share) in [0.1, 0.2, 0.4, 0.7].into_iter().enumerate() {
@@ -158,7 +158,7 @@ fn slow_start_at_the_beginning_is_no_part_of_it() {
 }
 
 #[test]
-fn a_small_flow_has_no_part_and_a_short_one_tells_nothing() {
+fn small_or_short_flow_has_no_part() {
     let mut all = pair().to_vec();
     all.push(flow(3, 0, &[0.2; 40]));
     assert_eq!(shared(&all), [(2, 0.85)]);
@@ -169,7 +169,7 @@ fn a_small_flow_has_no_part_and_a_short_one_tells_nothing() {
 }
 
 #[test]
-fn times_of_one_after_the_other_are_apart() {
+fn sequential_bottlenecks_have_separate_times() {
     let three =
         [flow(1, 0, &[1.0; 10]), flow(2, 400, &[1.0; 10]), flow(3, 2_000, &[1.0; 10]), flow(4, 2_100, &[1.0; 2])];
     let spans = together(&three.iter().collect::<Vec<_>>());
@@ -178,7 +178,7 @@ fn times_of_one_after_the_other_are_apart() {
 }
 
 #[test]
-fn a_connections_transfers_are_one_for_the_comparison() {
+fn transfers_of_a_connection_are_compared_as_one() {
     // The second connection has its bytes in five responses, each too short to show anything by
     // itself.
     let [one, two] = pair();
@@ -190,7 +190,7 @@ fn a_connections_transfers_are_one_for_the_comparison() {
 }
 
 #[test]
-fn a_bottleneck_that_is_met_again_is_the_same_one() {
+fn bottleneck_met_again_is_joined() {
     let [one, two] = pair();
     let later = |flow: &Flow| {
         let curve = flow.curve.iter().map(|&(time, bytes)| (time + ms(3_000), bytes)).collect();
@@ -206,9 +206,9 @@ fn a_bottleneck_that_is_met_again_is_the_same_one() {
 }
 
 #[test]
-fn those_that_are_left_have_what_others_had() {
+fn remaining_flows_gain_the_rate_of_ended_ones() {
     // Three at rates that do not vary, then two, with the same sum.
-    let rates = |beside: f64, then: f64| [[beside; 15], [then; 15]].concat();
+    let rates = |shared_rate: f64, then: f64| [[shared_rate; 15], [then; 15]].concat();
     let mut flows = vec![flow(1, 0, &rates(8.0, 11.0)), flow(2, 0, &rates(6.0, 9.0)), flow(3, 0, &[6.0; 15])];
     assert_eq!(shared(&flows), [(3, 0.85)]);
     flows[0] = flow(1, 0, &rates(8.0, 8.0));
@@ -217,7 +217,7 @@ fn those_that_are_left_have_what_others_had() {
 }
 
 #[test]
-fn what_varies_by_itself_shares_nothing_however_long_its_queue() {
+fn independently_varying_flows_share_nothing() {
     // A sum that is steady enough, of rates that know nothing of each other.
     let one: Vec<f64> = (0..40).map(|n| if n / 5 % 2 == 0 { 10.0 } else { 11.5 }).collect();
     let two: Vec<f64> = (0..40).map(|n| if n / 8 % 2 == 0 { 10.0 } else { 11.5 }).collect();
@@ -225,7 +225,7 @@ fn what_varies_by_itself_shares_nothing_however_long_its_queue() {
 }
 
 #[test]
-fn the_last_ones_may_not_fill_it_any_more() {
+fn last_flows_may_not_fill_the_link() {
     let last: Vec<f64> = (0..50).map(|n| if n < 40 { sawtooth(n) } else { 3.0 }).collect();
     let two: Vec<f64> = (0..50).map(|n| if n < 40 { 20.0 - sawtooth(n) } else { 4.0 }).collect();
     let flows = [flow(1, 0, &last), flow(2, 0, &two)];

@@ -16,7 +16,7 @@ fn parts(shared: &Finding) -> (u64, u64, Group, SpreadCost) {
 }
 
 #[test]
-fn what_most_connections_of_a_server_share_is_said_once() {
+fn cause_of_most_connections_of_a_server_is_reported_once() {
     let mut all: Vec<_> = (1..=7)
         .map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 100 * id as i64), (Cause::Timeout, 20)]))
         .collect();
@@ -33,7 +33,7 @@ fn what_most_connections_of_a_server_share_is_said_once() {
 }
 
 #[test]
-fn what_ran_at_the_same_time_is_not_added_up() {
+fn concurrent_costs_are_not_summed() {
     let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 800)])).collect();
     let cost = |elapsed: i64, summed: i64| SpreadCost { elapsed_s: ms(elapsed), summed_s: ms(summed) };
     assert_eq!(parts(&check(&all, &[])[0]).3, cost(3_200, 3_200));
@@ -43,13 +43,13 @@ fn what_ran_at_the_same_time_is_not_added_up() {
 }
 
 #[test]
-fn two_connections_are_no_pattern() {
+fn two_connections_are_not_a_pattern() {
     let two = [connection(1, 1, 80, &[(Cause::Loss, 100)]), connection(2, 2, 80, &[(Cause::Loss, 100)])];
     assert!(check(&two, &[]).is_empty());
 }
 
 #[test]
-fn servers_on_one_path_share_what_the_path_does() {
+fn servers_on_one_path_share_its_cause() {
     let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[(Cause::Loss, 100)])).collect();
     let [shared] = check(&all, &[]).try_into().unwrap();
     let hosts = Group::Hosts { client: "192.0.2.9".to_owned(), server: "198.51.100.1".to_owned() };
@@ -58,7 +58,7 @@ fn servers_on_one_path_share_what_the_path_does() {
 }
 
 #[test]
-fn slow_starts_that_new_connections_explain_are_not_said_again() {
+fn slow_starts_of_new_connections_are_not_reported_again() {
     let all: Vec<_> = (1..=4).map(|id| connection(id, 1, 80, &[(Cause::SlowStart, 100)])).collect();
     let mut known = finding(
         Cause::NewConnectionEachTime,

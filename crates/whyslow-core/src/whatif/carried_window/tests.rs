@@ -18,7 +18,7 @@ fn doubling() -> TransferFacts {
 }
 
 #[test]
-fn each_segment_adds_one_up_to_twice_what_was_in_flight() {
+fn window_grows_by_one_up_to_twice_the_flight() {
     let unbounded = |window, segments| grown(window, segments, f64::INFINITY);
     assert_eq!(unbounded(10.0, 150.0), 160.0, "10 + 20 + 40 + 80 segments");
     assert_eq!(unbounded(10.0, 418.0), 428.0, "108 of the last ACKs find 214 segments in flight at most");
@@ -29,7 +29,7 @@ fn each_segment_adds_one_up_to_twice_what_was_in_flight() {
 }
 
 #[test]
-fn a_window_grows_on_over_the_transfers() {
+fn window_grows_across_transfers() {
     let one = over(&[&doubling()]);
     assert_eq!(one, CarriedWindow { cwnd: 10.0 + 207.0, grows: true });
     let two = over(&[&doubling(), &doubling()]);
@@ -37,13 +37,13 @@ fn a_window_grows_on_over_the_transfers() {
 }
 
 #[test]
-fn small_messages_leave_the_window_as_it_is() {
+fn small_messages_do_not_grow_the_window() {
     let small = flights(&[2 * MSS], Release::Ack);
     assert_eq!(over(&[&small; 40]).cwnd, 10.0);
 }
 
 #[test]
-fn silences_within_a_transfer_part_what_was_in_flight() {
+fn silences_separate_flights_within_a_transfer() {
     let mut parted = flights(&[4 * MSS; 30], Release::Ack);
     assert!(over(&[&parted]).cwnd > 100.0);
     for (n, silence) in (1..).zip(&mut parted.gaps) {
@@ -54,7 +54,7 @@ fn silences_within_a_transfer_part_what_was_in_flight() {
 }
 
 #[test]
-fn a_loss_ends_growth() {
+fn loss_ends_growth() {
     let mut lossy = doubling();
     lossy.losses.push(Loss { seq: 10 * MSS, bytes: MSS, ..Loss::default() });
     let after = over(&[&lossy, &doubling()]);
@@ -69,7 +69,7 @@ fn a_loss_ends_growth() {
 }
 
 #[test]
-fn the_receivers_window_bounds_what_the_sender_reaches() {
+fn receive_window_bounds_the_carried_window() {
     let mut bounded = doubling();
     bounded.rounds.iter_mut().for_each(|round| round.window = Some(50 * MSS));
     bounded.max_in_flight = 50 * MSS;

@@ -164,7 +164,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             self.events_seen += 1;
             self.happen(event);
         }
-        self.ledger.settle(None);
+        self.ledger.assign(None);
     }
 
     /// Returns the packets and events so far.
@@ -309,7 +309,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
 
     #[inline]
     fn put(&mut self, packet: Packet) {
-        self.ledger.settle(None);
+        self.ledger.assign(None);
         self.ledger.send(self.now, &packet, self.sender.acked_bytes());
         if let Some(at) = self.link.send(self.now, packet.start, packet.end, packet.first_copy) {
             self.arrive(at.max(self.now), &packet);
@@ -355,14 +355,14 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         match event {
             Event::AckDue(segment) => self.answer_late(self.now, segment),
             Event::Acked(ack) => {
-                self.ledger.settle(None);
+                self.ledger.assign(None);
                 self.sender.acknowledge(self.now, &ack);
                 self.note_quarter();
             }
             Event::Wakes(Wake::PauseEnds) => {
                 match self.silent.take() {
                     Some(Silence::Timer) => {
-                        self.ledger.settle(Some(Limit::Timeout));
+                        self.ledger.assign(Some(Limit::Timeout));
                         self.pause += 1;
                         self.offer();
                         // What the timer sent was lost as well: it runs again, for longer.
@@ -374,16 +374,16 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                         return;
                     }
                     Some(Silence::Idle) => {
-                        self.ledger.settle(None);
+                        self.ledger.assign(None);
                         self.sender.restart_after_idle(self.scenario.sender.initial_window);
                     }
-                    _ => self.ledger.settle(None),
+                    _ => self.ledger.assign(None),
                 }
                 self.pause += 1;
                 self.offer();
             }
             Event::Wakes(Wake::Timer) => {
-                self.ledger.settle(Some(Limit::Timeout));
+                self.ledger.assign(Some(Limit::Timeout));
                 if let Some(packet) = self.sender.on_timer(self.now) {
                     self.put(packet);
                 }

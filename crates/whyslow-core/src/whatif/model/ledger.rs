@@ -13,7 +13,7 @@ pub(super) trait Ledger: Default {
     /// limit.
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
     /// Assigns the time since the last send or ACK to a limit.
-    fn settle(&mut self, as_limit: Option<Limit>);
+    fn assign(&mut self, as_limit: Option<Limit>);
     /// A packet leaves, with `acknowledged` bytes acknowledged.
     fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64);
 }
@@ -25,7 +25,7 @@ pub(super) struct NoLedger;
 impl Ledger for NoLedger {
     const KEEPS: bool = false;
     fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
-    fn settle(&mut self, _as_limit: Option<Limit>) {}
+    fn assign(&mut self, _as_limit: Option<Limit>) {}
     fn send(&mut self, _now: Time, _packet: &Packet, _acknowledged: u64) {}
 }
 
@@ -72,7 +72,7 @@ impl Ledger for FullLedger {
         self.last = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
     }
 
-    fn settle(&mut self, as_limit: Option<Limit>) {
+    fn assign(&mut self, as_limit: Option<Limit>) {
         for &(limit, time) in &self.stretch {
             add(&mut self.limits, as_limit.unwrap_or(limit), time);
         }

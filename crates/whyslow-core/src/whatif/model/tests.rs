@@ -26,7 +26,7 @@ fn rtts(scenario: &Scenario) -> f64 {
 const GIGABIT: f64 = 1e9 * 1448.0 / 1514.0;
 
 #[test]
-fn slow_start_takes_the_rounds_of_the_closed_form() {
+fn slow_start_rounds_match_the_closed_form() {
     for bytes in [1u64, 14_480, 14_481, 43_440, 43_441, 100_000, 300_000, 1_000_000, 3_000_000] {
         let segments = bytes.div_ceil(1448);
         let rounds = (1..).find(|n| 10 * ((1u64 << n) - 1) >= segments).unwrap();
@@ -40,7 +40,7 @@ fn slow_start_takes_the_rounds_of_the_closed_form() {
 
 /// What Linux took at 100 ms and 1 Gbit/s, in round trips.
 #[test]
-fn as_the_kernel_measured() {
+fn model_matches_kernel_measurements() {
     let measured = [
         (100_000, 3.02),
         (300_000, 5.03),
@@ -73,7 +73,7 @@ fn as_the_kernel_measured() {
 }
 
 #[test]
-fn a_window_gives_its_size_each_round_trip() {
+fn window_limited_rate_is_window_over_round_trip() {
     let mut scenario = plain(4_000_000);
     scenario.receiver.window = Window::Advertised(vec![(0, 65_536)]);
     let rate = 4e6 / simulate(&scenario).duration.as_secs_f64();
@@ -88,7 +88,7 @@ fn a_window_gives_its_size_each_round_trip() {
 
 /// No segment is empty, however little room there is.
 #[test]
-fn segments_of_a_few_bytes_come_to_an_end() {
+fn tiny_segments_terminate() {
     for mss in 1..=16 {
         let mut scenario = Scenario { mss, ..plain(2_000) };
         scenario.receiver.window = Window::Advertised(vec![(0, 10 * mss + mss / 2)]);
@@ -98,7 +98,7 @@ fn segments_of_a_few_bytes_come_to_an_end() {
 }
 
 #[test]
-fn a_narrow_link_sets_the_rate() {
+fn narrow_link_sets_the_rate() {
     let outcome = simulate(&Scenario { rate: Some(8e6), ..plain(4_000_000) });
     assert!((outcome.duration.as_secs_f64() / 4.1 - 1.0).abs() < 0.1, "{outcome:?}");
     assert_eq!(outcome.limits[0].0, Limit::Bandwidth);
@@ -106,7 +106,7 @@ fn a_narrow_link_sets_the_rate() {
 }
 
 #[test]
-fn a_short_queue_loses() {
+fn short_queue_drops_segments() {
     let outcome = simulate(&Scenario { rate: Some(8e6), queue: Some(20_000), ..plain(4_000_000) });
     assert!(outcome.retransmitted > 0);
     assert!(outcome.duration > Nanos::from_millis(4_100));
@@ -133,7 +133,7 @@ fn random_loss_follows_mathis() {
 
 /// BBR under random loss: 0.95·C·(1 − p).
 #[test]
-fn bbr_is_deaf_to_random_loss() {
+fn bbr_ignores_random_loss() {
     let mut scenario = Scenario { rate: Some(50e6), ..plain(60_000_000) };
     scenario.rtt = Nanos::from_millis(40);
     scenario.sender.algorithm = Algorithm::Bbr;
@@ -143,7 +143,7 @@ fn bbr_is_deaf_to_random_loss() {
 }
 
 #[test]
-fn a_lost_segment_costs_a_round_trip_and_a_lost_tail_a_probe() {
+fn lost_segment_costs_a_round_trip_and_lost_tail_a_probe() {
     let whole = simulate(&plain(43_440)).delivered;
     let middle = simulate(&Scenario { losses: Losses::At(vec![20_000]), ..plain(43_440) });
     assert_eq!(middle.retransmitted, 1);
@@ -155,7 +155,7 @@ fn a_lost_segment_costs_a_round_trip_and_a_lost_tail_a_probe() {
 }
 
 #[test]
-fn pauses_are_kept() {
+fn given_pauses_are_kept() {
     let pause = |at, kind| Pause { at, length: Nanos::from_millis(500), kind };
     let base = simulate(&plain(14_480)).duration;
     let paused = simulate(&Scenario { pauses: vec![pause(1448, Silence::Program)], ..plain(14_480) });
@@ -169,7 +169,7 @@ fn pauses_are_kept() {
 /// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment
 /// were lost: 2.009 s.
 #[test]
-fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
+fn flight_repaired_by_the_timer_matches_kernel_measurements() {
     let pause = |at, millis: f64, kind| Pause { at, length: Nanos::from_secs_f64(millis / 1e3), kind };
     let timer = |millis| pause(102_808, millis, Silence::Timer);
     let scenario = Scenario {
@@ -186,7 +186,7 @@ fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
 }
 
 #[test]
-fn very_long_transfers_are_carried_on() {
+fn very_long_transfers_are_extrapolated() {
     let scenario = Scenario { rate: Some(GIGABIT), ..plain(10_000_000_000) };
     let outcome = simulate(&scenario);
     assert!(outcome.extrapolated);
@@ -196,7 +196,7 @@ fn very_long_transfers_are_carried_on() {
 
 /// 800 MB in segments of one byte, two steps each: the steps are bounded, not the bytes.
 #[test]
-fn a_window_of_one_byte_is_extrapolated_after_the_most_steps() {
+fn one_byte_window_is_extrapolated_at_the_step_limit() {
     let mut scenario = Scenario { mss: 65_000, ..plain(800_000_000) };
     scenario.receiver = ReceiverSettings { window: Window::Advertised(vec![(0, 1)]), ack_delay: Nanos::ZERO };
     assert_eq!(time(&scenario, MAX_STEPS), Timed { duration: None, steps: MAX_STEPS });
@@ -209,7 +209,7 @@ fn a_window_of_one_byte_is_extrapolated_after_the_most_steps() {
 
 /// The next segment would leave after the latest time that the model knows.
 #[test]
-fn a_pace_of_centuries_comes_to_an_end() {
+fn extremely_slow_pace_terminates() {
     let mut scenario = plain(1_000_000);
     scenario.sender.pacing = Some(1e-3);
     assert_eq!(time(&scenario, MAX_STEPS).duration, None);
@@ -219,7 +219,7 @@ fn a_pace_of_centuries_comes_to_an_end() {
 /// Nearly every retransmission is lost too, and each timer looks at the 1,000 segments that are
 /// outstanding.
 #[test]
-fn segments_that_timers_look_at_are_steps() {
+fn segments_examined_by_timers_count_as_steps() {
     let mut scenario = Scenario { losses: Losses::Random { probability: 0.95, seed: 1 }, ..plain(1_448_000) };
     scenario.sender.initial_window = 1_000.0;
     let outcome = simulate(&scenario);
@@ -288,7 +288,7 @@ proptest! {
 
     /// The time alone is found another way, straight from ACK to ACK where nothing else happens.
     #[test]
-    fn the_time_alone_is_the_time_of_the_whole(scenario in any_scenario(), delays in any::<bool>(), silences in any::<bool>()) {
+    fn time_equals_the_duration_of_simulate(scenario in any_scenario(), delays in any::<bool>(), silences in any::<bool>()) {
         let mut scenario = scenario;
         if !delays {
             scenario.receiver.ack_delay = Nanos::ZERO;
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn a_simulation_is_cut_exactly_if_it_needs_more_steps_than_allowed(scenario in any_scenario(), share in 0.0..1.0) {
+    fn simulation_is_cut_exactly_at_the_step_limit(scenario in any_scenario(), share in 0.0..1.0) {
         let whole = time(&scenario, u64::MAX);
         prop_assert_eq!(time(&scenario, whole.steps), whole);
         let fewer = (whole.steps as f64 * share) as u64;
@@ -308,7 +308,7 @@ proptest! {
     }
 
     #[test]
-    fn more_window_or_more_rate_is_never_slower(bytes in 1u64..3_000_000, window in 1448u64..200_000, rate in 1e6..1e9, first in 1.0..50.0) {
+    fn larger_window_or_rate_is_never_slower(bytes in 1u64..3_000_000, window in 1448u64..200_000, rate in 1e6..1e9, first in 1.0..50.0) {
         let mut small = plain(bytes);
         small.sender.algorithm = Algorithm::Reno;
         small.sender.initial_window = first;

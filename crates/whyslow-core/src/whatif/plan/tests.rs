@@ -30,7 +30,7 @@ fn uploads_on_new_and_reused_connections_as_measured() {
 
 /// A remembered threshold below the window that a transfer needs ends the doubling there.
 #[test]
-fn a_remembered_threshold_costs_only_where_the_window_would_pass_it() {
+fn remembered_threshold_costs_only_above_its_window() {
     let plan = |bytes, ssthresh| Plan { ssthresh, ..Plan::new(bytes, Nanos::from_millis(100)) };
     let free = seconds(&plan(10_000_000, None));
     assert!(seconds(&plan(10_000_000, Some(10))) > 2.0 * free);
@@ -53,7 +53,7 @@ fn long_fat_paths_with_small_windows_as_measured() {
 /// At 20 ms an idle connection that keeps its window answers in one round trip, another starts
 /// over.
 #[test]
-fn an_idle_connection_starts_over_unless_told_otherwise() {
+fn idle_connection_restarts_by_default() {
     let idle = Plan {
         rtt: Nanos::from_millis(20),
         way: Way::Download,
@@ -71,7 +71,7 @@ fn an_idle_connection_starts_over_unless_told_otherwise() {
 /// its window of 370 segments had been kept, for the buffer still was that of a window of 82, when
 /// the program last had to wait.
 #[test]
-fn a_kept_window_meets_the_send_buffer_that_was_kept_too() {
+fn kept_window_is_bounded_by_the_kept_send_buffer() {
     let again = Plan {
         reuse: true,
         idle: Nanos::from_millis(2_000),
@@ -85,7 +85,7 @@ fn a_kept_window_meets_the_send_buffer_that_was_kept_too() {
 }
 
 #[test]
-fn handshakes_cost_their_round_trips() {
+fn handshakes_add_their_round_trips() {
     let base = seconds(&plan(1_000));
     assert!(near(seconds(&Plan { tls: Tls::V13, ..plan(1_000) }), base + 0.2, 0.001));
     assert!(near(seconds(&Plan { tls: Tls::V12, ..plan(1_000) }), base + 0.4, 0.001));
@@ -93,7 +93,7 @@ fn handshakes_cost_their_round_trips() {
 }
 
 #[test]
-fn phases_are_the_whole_time() {
+fn phases_add_up_to_the_time() {
     for plan in [
         plan(1_000_000),
         Plan { way: Way::Download, tls: Tls::V13, think: Nanos::from_millis(50), ..plan(300_000) },
@@ -107,7 +107,7 @@ fn phases_are_the_whole_time() {
 }
 
 #[test]
-fn loss_spreads_the_time() {
+fn loss_widens_the_distribution() {
     let forecast = Plan { loss: 0.01, ..plan(1_000_000) }.forecast();
     let (low, high) = forecast.spread.unwrap();
     assert!(low <= forecast.total && forecast.total <= high && low < high);
@@ -115,7 +115,7 @@ fn loss_spreads_the_time() {
 }
 
 #[test]
-fn only_what_helps_is_told_the_most_first() {
+fn only_useful_changes_are_listed_largest_first() {
     let forecast = plan(1_000_000).forecast();
     let changes = plan(1_000_000).changes(&forecast);
     assert!(changes.iter().any(|change| change.idea == Idea::Reuse));

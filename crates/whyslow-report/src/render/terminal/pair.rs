@@ -28,7 +28,7 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     let mut text = format!("{what}, in captures {client} (nearer to the client) and {server} (nearer to the server).");
     text += &match () {
         () if pair.proxy.is_some() => format!(" --connection {other} shows the other one."),
-        () if shown == pair.told => {
+        () if shown == pair.shown => {
             format!(" Measured at the sender's capture; --connection {other} shows the other one.")
         }
         () => format!(" --connection {other} shows it as measured at the sender's capture."),

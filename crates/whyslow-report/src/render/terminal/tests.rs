@@ -95,7 +95,7 @@ fn a_connection_in_two_captures_is_printed_once_from_the_senders_end() {
     // Many connections have a sum too.
     let mut many = both.clone();
     let (mut pair, mut connection) = (both.pairs[0].clone(), both.connections[1].clone());
-    (connection.id, pair.connections, pair.told) = (3, [3, 4], 3);
+    (connection.id, pair.connections, pair.shown) = (3, [3, 4], 3);
     many.connections.push(connection);
     many.pairs.push(pair);
     let page = plain(&many, View { top: Some(2), ..brief(100) });

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_remedies_that_the_model_can_show_change_it() {
+    fn remedy_that_the_model_cannot_simulate_changes_nothing() {
         assert!(LossAction::FindLoss { share: None }.changes().is_some());
         assert!(LossAction::FindTailLoss { repair: RepairSpeed::Best }.changes().is_some());
         assert!(LossAction::FindFlightLoss.changes().is_some());

@@ -31,7 +31,7 @@ fn all(events: &mut EventQueue) -> Vec<(Time, String)> {
 }
 
 #[test]
-fn what_is_due_first_comes_first() {
+fn earliest_event_comes_first() {
     let mut events = EventQueue::new(1);
     events.schedule_ack(turn(0, 20), ack(1));
     events.schedule_ack(turn(1, 50), ack(2));
@@ -55,7 +55,7 @@ fn what_is_due_first_comes_first() {
 }
 
 #[test]
-fn at_one_time_what_was_known_first_comes_first() {
+fn events_of_one_time_keep_their_order() {
     for (pause, expected) in [(1, ["PauseEnds", "ack 1"]), (3, ["ack 1", "PauseEnds"])] {
         let mut events = EventQueue::new(1);
         events.schedule_ack(turn(2, 10), ack(1));
@@ -65,7 +65,7 @@ fn at_one_time_what_was_known_first_comes_first() {
 }
 
 #[test]
-fn a_timer_that_starts_anew_fires_once() {
+fn restarted_timer_fires_once() {
     let mut events = EventQueue::new(1);
     events.schedule_wake(turn(0, 10), Wake::Timer);
     events.schedule_wake(turn(5, 30), Wake::Timer);
@@ -75,7 +75,7 @@ fn a_timer_that_starts_anew_fires_once() {
 }
 
 #[test]
-fn what_is_held_back_is_taken_once_it_is_due() {
+fn deferred_event_is_taken_when_due() {
     let mut events = EventQueue::new(1);
     events.schedule_delayed_ack(turn(0, 40), 1);
     events.schedule_delayed_ack(turn(10, 50), 2);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 proptest! {
     /// A receiver to which segments come from where it waits for one on, some of them twice.
     #[test]
-    fn as_a_set_of_segments(offsets in prop::collection::vec(0usize..12, 0..200)) {
+    fn out_of_order_queue_equals_a_set_of_segments(offsets in prop::collection::vec(0usize..12, 0..200)) {
         let (mut early, mut set, mut next) = (OutOfOrderQueue::default(), BTreeSet::new(), 0);
         for offset in offsets {
             if offset == 0 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// Equal to a deque with a separate counter.
 #[test]
-fn each_is_found_by_its_number_however_many_come_and_go() {
+fn entries_are_found_by_number_as_the_ring_moves() {
     let (mut ring, mut deque, mut gone) = (Ring::new(9), VecDeque::new(), 0);
     for step in 0..5_000usize {
         let (comes, goes) = (step * 7 % 5, step * 11 % 4);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn follows_round_trips_as_rfc_6298_says() {
+fn rto_follows_rfc_6298() {
     let ms = Nanos::from_millis;
     let mut trips = RttEstimator::new(ms(80));
     assert_eq!(trips.rto(), ms(80 + 200), "never less than Linux' least");
@@ -16,7 +16,7 @@ fn follows_round_trips_as_rfc_6298_says() {
 }
 
 #[test]
-fn the_longest_round_trip_overflows_nothing() {
+fn longest_round_trip_does_not_overflow() {
     let mut trips = RttEstimator::new(Nanos(1));
     for rtt in [super::super::MAX_LENGTH, Nanos(0), super::super::MAX_LENGTH] {
         trips.on_sample(rtt);

@@ -144,7 +144,7 @@ impl<C: CongestionController> Sender<C> {
     /// Marks a segment as arrived. Returns 1 if that is news.
     fn arrived(&mut self, segment: usize, beyond_hole: bool) -> f64 {
         let Some(known) = self.segments.get_mut(segment) else { return 0.0 };
-        let news = match known.state {
+        let newly_delivered = match known.state {
             State::InFlight => {
                 self.in_flight = self.in_flight.saturating_sub(1);
                 1.0
@@ -161,10 +161,10 @@ impl<C: CongestionController> Sender<C> {
             }
         };
         known.state = State::Arrived;
-        if beyond_hole && news > 0.0 {
+        if beyond_hole && newly_delivered > 0.0 {
             self.sacked_out += 1;
         }
-        news
+        newly_delivered
     }
 
     /// Updates PRR: how many may be in flight after these arrived.

@@ -21,7 +21,7 @@ fn buffers_are_raised_and_never_lowered() {
 }
 
 #[test]
-fn a_route_keeps_what_it_has() {
+fn route_command_keeps_existing_attributes() {
     let stub = "ip() { if [ \"$1 $2\" = 'route show' ]; then echo 'default via 192.0.2.1 dev eth0 metric 100'; echo 'default via 192.0.2.9'; \
                 else echo \"$*\"; fi; }; ";
     let command = format!("{stub}{}", default_route(false, "initcwnd 64"));
