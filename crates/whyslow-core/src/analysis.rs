@@ -213,10 +213,10 @@ pub struct Elided {
     pub duration_s: Nanos,
 }
 
-/// Most connections listed: those that lost most time. Of others a capture's problem
-/// `connections-not-listed` tells.
+/// Most connections listed: those that lost the most time. The capture's problem
+/// `connections-not-listed` counts the others.
 pub const MAX_CONNECTIONS: usize = 10_000;
-/// Most transfers told in full of one connection.
+/// Most transfers listed in full of one connection.
 pub const MAX_TRANSFERS: usize = 256;
 
 /// Round-trip times in milliseconds, of the whole path whatever the vantage.

@@ -46,7 +46,7 @@ use std::net::IpAddr;
 
 /// Most host names; a capture with more is not trusted.
 const MAX_NAMES: usize = 65_536;
-/// Of a place among all packets: bits of the frame's number in its capture.
+/// Bits of the frame's number in a packet's place among all packets; the others number the capture.
 const FRAME_BITS: u32 = 40;
 
 /// Takes the packets of one or more captures that continue each other and explains their

@@ -6,7 +6,7 @@ use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// Most exchanges listed of one connection.
+/// Most exchanges listed of one connection. Bounds the size of the JSON.
 pub const MAX_EXCHANGES: usize = 64;
 
 /// A request and its response, or an unrequested push. Its transfers hang below it.

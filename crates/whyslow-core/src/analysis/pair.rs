@@ -10,7 +10,7 @@ use super::{End, Frame, Rtt};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Most pairs listed.
+/// Most pairs of captures listed.
 pub const MAX_PAIRS: usize = 256;
 /// Most frames listed of the packets that were lost in one direction.
 pub const MAX_LOST_FRAMES: usize = 16;

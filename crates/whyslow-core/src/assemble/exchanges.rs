@@ -10,7 +10,8 @@ use crate::types::{MIN_NOTICEABLE_DELAY, Side};
 use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
-/// Of those listed so many are the first ones, and the others those that were waited for longest.
+/// Number of the first exchanges that are listed; the others are those that were waited for
+/// longest.
 const LISTED_FIRST: usize = 16;
 
 /// Returns the listed exchanges, and the number of all. `transfers`: the listed ones. Times count

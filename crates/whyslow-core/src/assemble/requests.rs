@@ -7,7 +7,7 @@ use crate::types::RequestProtocol;
 use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
-/// Of those listed so many are the first ones, and the others those that were waited for longest.
+/// Number of the first requests that are listed; the others are those that were waited for longest.
 const LISTED_FIRST: usize = 16;
 
 /// Returns the listed requests, and the number of all. Times count from `first`.

@@ -7,9 +7,9 @@ use super::reach::Prospect;
 use crate::analysis::{Limit, Transfer};
 use crate::units::Nanos;
 
-/// Rounds by which a curve is continued at most.
+/// Most rounds by which a curve is continued.
 const MORE_ROUNDS: usize = 256;
-/// A curve is extrapolated up to this many times the transferred bytes.
+/// Most bytes to which a curve is continued, as a multiple of the transferred ones.
 const MORE_BYTES: u64 = 16;
 
 /// A line through points, rising.

@@ -4,11 +4,11 @@ use super::curve::Curve;
 use super::{ChosenTransfer, Lead};
 use crate::units::Nanos;
 
-/// A difference of less than a millisecond is not a lead.
+/// Least difference that is a lead.
 const MIN: Nanos = Nanos::from_millis(1);
-/// Less than this share of the time is none either.
+/// Least share of the time that is a lead.
 const SMALL: f64 = 0.02;
-/// A range of sizes that spans less than this factor is a single step of one curve, and not a lead.
+/// Least factor that a range of sizes spans: a narrower one is a single step of one curve.
 const NARROW: f64 = 1.1;
 
 /// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after

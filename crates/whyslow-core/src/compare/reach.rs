@@ -4,8 +4,7 @@ use super::{ChosenTransfer, Reach, ReachKind};
 use crate::analysis::{Limit, Round, Transfer};
 use crate::units::Nanos;
 
-/// A flight that grows by less stands still: the last segment of a flight may fall into the next
-/// round.
+/// Least growth of a flight: the last segment of a flight may fall into the next round.
 const GROWS: f64 = 1.1;
 /// No sender opens its window faster (RFC 5681 section 3.1).
 const MAX_GROWTH: f64 = 2.0;

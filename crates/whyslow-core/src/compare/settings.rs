@@ -4,7 +4,7 @@ use super::{ChosenTransfer, Setting};
 use crate::analysis::{Handshake, Limit, Round};
 use crate::rules::say;
 
-/// Round trips that differ by less than a tenth are the same path's.
+/// Round trips that differ by less than this share are of one path.
 const SAME: f64 = 0.1;
 
 /// Reads a setting as it is shown; `None` if it is unknown.

@@ -8,11 +8,11 @@ use crate::units::Nanos;
 
 /// Most phases that are named.
 const PHASES: usize = 4;
-/// A smaller difference is not named, nor one below a twentieth of the whole.
+/// Least difference that is named, next to a twentieth of the whole.
 const MIN: Nanos = Nanos::from_millis(5);
 /// Flights that differ by less are one size: the last segment may go with the next flight.
 const SAME: f64 = 1.1;
-/// A record that was whole this much later was read later.
+/// A record that was complete this much later was read later.
 const LATER: Nanos = Nanos::from_millis(1);
 
 /// In the order in which it is reported: which is faster, how each sends, where the time went, the

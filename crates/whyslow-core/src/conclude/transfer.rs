@@ -11,7 +11,8 @@ use crate::together::{Influence, SharedLink};
 use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 
-/// Confidence in a fix whose gain others would pay for: as likely as not.
+/// Confidence in a fix whose gain other transfers would pay for. Follows from not knowing: as
+/// likely as not.
 const UNSURE: f64 = 0.5;
 /// Limits that a full link is behind.
 const HELD: &[Limit] = &[
@@ -22,13 +23,17 @@ const HELD: &[Limit] = &[
     Limit::Timeout,
     Limit::Unknown,
 ];
-/// Of a transfer's time, what is too little to be left of a cause.
+/// Share of a transfer's time below which a cause is not kept: less is not called slow (a tenth,
+/// `ranking::conclusion`). Half and twice change none of 2,061 captures.
 const LITTLE: f64 = 0.1;
-/// A queue may have been this much longer than a transfer's round trips mostly show.
+/// Ratio of a queue to the one that a transfer's round trips usually show: a full link's rate
+/// varies as much (`STEADY`). Half and twice the excess over 1 change none of 2,061 captures.
 const QUEUE_VARIATION: f64 = 1.25;
-/// A wait lasts this much longer than the queue, for hosts and clocks.
+/// Excess of a wait over the queue, from hosts and clocks: a tick of Linux at `CONFIG_HZ=100`. Half
+/// and twice change none of 2,061 captures.
 const HOST_DELAY: Nanos = Nanos::from_millis(10);
-/// Of a wait, the share that is too little to be left of it where others worked for the rest.
+/// Share of a wait below which it is not kept if others worked for the rest. Half and twice change
+/// 1 and 0 of 2,061 captures.
 const LEFT_OF_WAIT: f64 = 0.25;
 
 /// Concludes a transfer that others had to do with.

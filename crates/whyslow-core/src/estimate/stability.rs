@@ -14,6 +14,7 @@ pub(crate) fn alike_rates(low: f64, high: f64) -> bool {
     low > 0.0 && high / low <= STEADY
 }
 
-/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above
-/// the lower ones.
+/// Rates over equal amounts of bytes are steady if the upper tenth is at most this multiple of the
+/// lower one. Follows from a coefficient of variation of 0.09: tenths are 1.28 deviations from the
+/// mean. Half and twice the excess over 1 change 2 and 2 of 2,061 captures.
 const STEADY: f64 = 1.25;

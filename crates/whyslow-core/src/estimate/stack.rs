@@ -12,15 +12,17 @@
 use crate::tcp::facts::Facts;
 use crate::types::{Platform, Side, Stack, StackFields, StackReason};
 
-/// The most that a TTL of 64 can be, and more than that one of 128 cannot be.
+/// Initial TTL of Linux, macOS and FreeBSD (RFC 1700; Linux `IPDEFTTL`), …
 const TTL_OF_UNIX: u8 = 64;
+/// … and of Windows (its documentation of `DefaultTTL`, https://learn.microsoft.com).
 const TTL_OF_WINDOWS: u8 = 128;
-/// No path has more hops than this in practice; a TTL further below its first value is another's.
-/// (CAIDA's Archipelago measurements: more than 99 % of paths are shorter.)
+/// Most hops of a path: a TTL further below its initial value belongs to another one. More than 99
+/// % of the paths that CAIDA's Archipelago measured are shorter.
 const MAX_HOPS: u8 = 32;
-/// Bytes of the timestamps option with its padding, which Linux takes off the MSS.
+/// Bytes of the timestamps option with its padding (RFC 7323 section 3.2), which Linux subtracts
+/// from the MSS.
 const TIMESTAMPS: u16 = 12;
-/// The largest window of a SYN.
+/// Largest window of a SYN, which is never scaled (RFC 7323 section 2.2).
 const MAX_WINDOW: u16 = u16::MAX;
 
 /// The platform of the host at `side`.

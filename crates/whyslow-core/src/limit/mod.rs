@@ -32,7 +32,8 @@ pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Cont
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 
-/// Of a transfer's time, what the path must have held it for to tell what it carries.
+/// One part in this number of the time, or more, is limited by the path before the transfer shows
+/// the path's rate. Half and twice change none of 2,061 captures.
 const MIN_HELD_SHARE: i64 = 4;
 
 #[cfg(test)]

@@ -4,11 +4,12 @@ use crate::estimate::Context;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::types::{Limit, RTO_MIN};
 
-/// A flight that grows at least so much from one round to the next is slow start. Doubling is usual
-/// (RFC 5681 section 3.1); with an ACK for every second segment it is 1.5, and a round's segments
-/// may slip into the next one.
+/// Least growth of a flight from one round to the next in slow start. Doubling is usual (RFC 5681
+/// section 3.1), 1.5 with an ACK for every second segment, and a round's segments may slip into the
+/// next one. Half and twice the excess over 1 change 8 and 29 of 2,061 captures.
 const GROWTH: f64 = 1.2;
-/// Growth may pause for so many rounds: ACKs that arrive in clumps shift segments between rounds.
+/// Most rounds for which growth may pause: ACKs that arrive in clumps shift segments between
+/// rounds. Half and twice change 5 and 0 of 2,061 captures.
 const GROWTH_PAUSE: usize = 2;
 
 /// Marks in `base` the rounds that waited for the window to open: from the beginning, and from each
@@ -47,7 +48,7 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
         }
         top = top.max(round.in_flight);
     }
-    // The round that reached the top was not limited by growth, as the next one was no larger; but
+    // The round that reached the top was not limited by growth, as the next one was not larger; but
     // if the rest follows in the very last round, a larger window would have sent it sooner. The
     // same holds for two flights only, if the first was no larger than an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));

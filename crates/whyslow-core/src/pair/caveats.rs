@@ -5,9 +5,9 @@ use super::collector::ConnectionPackets;
 use crate::analysis::{End, PairCaveat, PairDirection};
 use crate::units::Nanos;
 
-/// Where more than this share of the packets came twice, the capture took them twice.
+/// Share of packets that came twice, above which the capture took them twice.
 const MIRRORED: f64 = 0.2;
-/// Captures with less than this round trip between them stand at one place.
+/// Captures with a shorter round trip between them were taken at one place.
 const ONE_PLACE: Nanos = Nanos::from_micros(100);
 
 /// What limits the comparison. `order` has the capture nearer to the client first.

@@ -10,11 +10,12 @@
 
 use crate::units::{Nanos, Time};
 
-/// Least time over which a drift is looked for.
+/// Least time over which a drift is measured.
 const LONG_ENOUGH: Nanos = Nanos::from_millis(3_000);
-/// More drift than this is no clock's: NTP slews by 500 millionths at most.
+/// Largest drift of a clock: twice the 500 millionths by which NTP slews at most.
 const MAX_DRIFT: f64 = 1e-3;
-/// Least delays repeat to within this: a slope that loses no more room is as good as the best.
+/// Minimum delays repeat within this, nanoseconds: a slope that costs less room is as good as the
+/// best.
 const REPEATS: f64 = 100_000.0;
 /// Stretches of time of which the extreme samples are kept for the search.
 const STRETCHES: usize = 1024;

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 /// Connections of one four-tuple, or without a handshake, that are tried against each other.
 const MAX_TRIED: usize = 64;
-/// Less payload than this is no sign of a proxy: small answers are often of one size.
+/// Least payload that shows a proxy, bytes: small responses are often of one size.
 const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
 /// What one connection is recognised by. What has two members here is `[client's, server's]`.

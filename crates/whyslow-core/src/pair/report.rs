@@ -15,10 +15,10 @@ use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
-/// Of the payload of the capture that has less of it, what must be in the other for two connections
+/// Least share of the payload of the smaller capture that is in the other one, for two connections
 /// to be one.
 const MIN_SHARED: f64 = 0.3;
-/// A drift that is known less exactly is not known: clocks drift by up to 100 millionths.
+/// Largest error of a drift that is reported: clocks drift by up to 100 millionths.
 const MAX_ERROR: f64 = 100e-6;
 
 /// Compares the packets of a connection that two captures hold, captured between `times`.

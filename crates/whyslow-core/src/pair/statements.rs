@@ -3,7 +3,7 @@
 use crate::analysis::{Leg, Pair, PairDirection, PairStatement, PathPart, Proxy, WayLoss, WayQueue};
 use crate::units::Nanos;
 
-/// A shorter queue is not reported, milliseconds.
+/// Shortest queue that is reported, milliseconds.
 const QUEUE: f64 = 5.0;
 /// Share of the minimum RTT between the captures that leaves nothing for the outside.
 const WHOLE: f64 = 0.95;

@@ -9,7 +9,8 @@ use serde::Serialize;
 /// Less than this is not called slow: up to 0.1 s a person takes for instantaneous (Miller:
 /// "Response time in man-computer conversational transactions", 1968).
 pub const DEFAULT_THRESHOLD: Nanos = Nanos::from_millis(100);
-/// Nor is less than this part of the wait, which is within what differs from one time to the next.
+/// One part in this number of the wait, or more, is called slow: less is within the variation of
+/// repeated transfers.
 const PART: i64 = 10;
 /// Problems that count the packets of a text that could not be read.
 const UNREAD: [&str; 3] = ["unread-line", "unread-info", "cut-header"];

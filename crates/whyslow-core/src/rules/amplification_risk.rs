@@ -44,7 +44,8 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));
 
-/// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
+/// Largest first flight that is not reported, segments: nearly all known servers send fewer (Rüth
+/// and Hohlfeld 2018, a paper on content networks).
 const MAX_USUAL: u64 = 50;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

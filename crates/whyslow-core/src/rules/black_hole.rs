@@ -5,11 +5,14 @@ use crate::analysis::{Frame, Limit};
 use crate::tcp::facts::{DirectionFacts, Facts, Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
-/// As causes go, one loss is chance.
+/// Least retransmissions of a large segment by the timer: one loss is common on any path, two in a
+/// row are not (at a loss of 1 %, one in 10,000). RFC 4821 section 7.7 asks for repeated timeouts
+/// too. Half and twice change none of 2,061 captures.
 const MIN: u64 = 2;
 
-/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as
-/// the first flight's and its copy's in a full queue are: one more is needed.
+/// The same if that size passes in the end: the path has changed, or two losses were chance, as
+/// those of the first flight and its retransmission in a full queue. Follows from [`MIN`]: one
+/// more. Half and twice change 1 and 1 of 2,061 captures.
 const MIN_HEALED: u64 = 3;
 
 /// Whether large segments alone do not pass here.

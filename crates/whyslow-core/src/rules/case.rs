@@ -11,7 +11,7 @@ use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
-/// RFC 4253 section 4.1.
+/// Port of SSH (RFC 4253 section 4.1).
 pub(super) const SSH_PORT: u16 = 22;
 
 /// One transfer.

@@ -45,14 +45,16 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::ClientThink, Check::Connection(check)).certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
-/// So many pauses between requests make a series.
+/// Least pauses between requests that make a series. Follows from the word: one pause is not
+/// repeated. Half and twice change 56 and 44 of 2,061 captures.
 const MIN_SERIES: usize = 2;
 
-/// The ports of SSH and Telnet.
+/// Ports of SSH (RFC 4253 section 4.1) and Telnet (RFC 854).
 const SHELLS: [u16; 2] = [22, 23];
 
-/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign
-/// of life: SSH's are 36 to 52 bytes, WebSocket's pings a few.
+/// A request and a response below this size are a keystroke and its echo, or a keep-alive, bytes:
+/// SSH's are 36 to 52 (RFC 4253 section 6: padding and MAC), WebSocket's pings a few (RFC 6455
+/// section 5.5). Half and twice change 13 and 24 of 2,061 captures.
 const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.

@@ -37,8 +37,10 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
 
-/// Copies that mean something, and as a share of the segments.
+/// Least duplicates, and …
 const MIN: u64 = 3;
+/// … least duplicates as a share of the segments: single duplicates cost nothing. Half and twice
+/// change none of 2,061 captures.
 const SHARE: f64 = 0.002;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {

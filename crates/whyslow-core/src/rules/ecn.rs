@@ -42,8 +42,9 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Ecn, Check::Transfer(check)).certain_with(&[Evidence::Opening]);
 
-/// CoDel's defaults, milliseconds (RFC 8289 section 4).
+/// CoDel's default target, milliseconds (RFC 8289 section 4).
 const TARGET: f64 = 5.0;
+/// CoDel's default interval, milliseconds (RFC 8289 section 4).
 const INTERVAL: f64 = 100.0;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

@@ -46,13 +46,17 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check)).proof(Proof::Pattern);
 
-/// Pauses of the sender that make a habit.
+/// Least pauses of the sender: fewer may be single wake-ups. Half and twice change none of 2,061
+/// captures.
 const MIN_PAUSES: usize = 5;
-/// In flight, of what was in flight before: the window had room for the rest.
+/// Largest flight in a pause over the largest before: the window had room for the rest. Half and
+/// twice the distance to 1 change none of 2,061 captures.
 const BELOW: f64 = 0.8;
-/// And it was more than an initial window, segments: small flights are all pauses.
+/// Least flight before, segments: more than an initial window (RFC 6928), as small flights always
+/// pause.
 const MIN_FLIGHT: u64 = 10;
-/// Interrupts are gathered for less than this, and schedulers of idle machines wake sooner.
+/// Longest delay that is not a busy host's: interrupt coalescing and wake-ups of idle machines take
+/// less. Half and twice change 1 and 0 of 2,061 captures.
 const PROMPT: Nanos = Nanos::from_millis(1);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

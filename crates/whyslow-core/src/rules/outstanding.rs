@@ -30,22 +30,26 @@ pub(super) struct OutstandingRequest<'a> {
 /// Content type of a handshake record (RFC 8446 section 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to
-/// 68, both encrypted), an answer to a ping, or an alert.
+/// Smaller messages may be credit, an answer to a ping, or an alert, bytes: an HTTP/2 WINDOW_UPDATE
+/// has 13 (RFC 9113 section 6.9), an SSH window adjust 36 to 68 (RFC 4254 section 5.2), both
+/// encrypted. Half and twice change 6 and 1 of 2,061 captures.
 const SMALL: u64 = 100;
 
-/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client
-/// waits about so long for leave to send a request's body (RFC 9110 section 10.1.1; curl waits 1
-/// s).
+/// A side that sends on after such a pause, with all acknowledged, was not waiting for a response.
+/// A client waits about 1 s for permission to send a request's body (RFC 9110 section 10.1.1;
+/// curl). Half and twice change 1 and 0 of 2,061 captures.
 const PUSHES: Nanos = Nanos::from_millis(1_500);
 
-/// A side that speaks or closes within this of the last word reacts to it.
+/// A side that sends or closes within this time of the last message reacts to it. Follows from the
+/// least delay that is noticed (`NOTICEABLE_WAIT`). Half and twice change none of 2,061 captures.
 pub(super) const AT_ONCE: Nanos = Nanos::from_millis(50);
 
-/// Of a protocol that cannot be read, so many answers show that the client is the one who asks.
+/// Least responses that show, for an unreadable protocol, that the client is the side that
+/// requests. Half and twice change none of 2,061 captures.
 const ANSWERS: usize = 3;
 
-/// Payload of a record with a PING (8 bytes, its frame header and encryption), at most, bytes.
+/// Largest payload of a record with a PING, bytes: 8, its frame header (RFC 9113 section 6.7) and
+/// encryption. Half and twice change none of 2,061 captures.
 const ECHO_MAX: u64 = 100;
 
 /// The client's last message, if no payload of the server came after it and an answer was due.

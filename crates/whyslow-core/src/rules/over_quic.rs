@@ -13,19 +13,24 @@ use crate::tcp::facts::Facts;
 use crate::types::{End, FlowControl, Quic, Side};
 use crate::units::Nanos;
 
-/// Of a handshake whose repetition was read: its packets are no secret.
+/// Largest confidence over QUIC if a repeated handshake packet was read: its keys are public (RFC
+/// 9001 section 5.2). Half and twice the distance to 1 change 1 and 1 of 2,061 captures.
 const PROVEN: f64 = 0.85;
-/// Of what rests on sizes and times alone.
+/// Largest confidence over QUIC from sizes and times alone: likely, and never certain. Half and
+/// twice the distance to 1 change 9 and 9 of 2,061 captures.
 pub(crate) const MOST_UNDER_ENCRYPTION: f64 = 0.7;
-/// Of a window that nothing else confirms.
+/// Largest confidence over QUIC in a window that nothing else confirms: just above even. Half and
+/// twice the distance to 1 change none of 2,061 captures.
 const WINDOW: f64 = 0.55;
-/// Of a silence, which three things may explain.
+/// Largest confidence over QUIC in the cause of a silence: three things may explain it
+/// (application, loss, window), and only the first is reported. Half and twice change 1 and 1 of
+/// 2,061 captures.
 const SILENCE: f64 = 0.5;
-/// Flights that double twice are how a congestion window opens; one that is larger than the one
-/// before may be chance.
+/// Least rounds in which a flight doubled, as a congestion window opens (RFC 9002 section 7.3.1):
+/// one larger flight may be chance. Half and twice the excess over 1 change none of 2,061 captures.
 const GROWING_ROUNDS: f64 = 2.0;
-/// Flights are so near to a window that the client offered: their last packets may be of the next
-/// flight, and a grant may come when a half of the window is used.
+/// Flight over the window that the client offered (RFC 9000 section 4): last packets may be of the
+/// next flight, and a grant may come when half of the window is used.
 const WINDOW_SHARE: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
 /// The finding as far as it holds; `sender`: of a transfer. A connection that is not of QUIC keeps

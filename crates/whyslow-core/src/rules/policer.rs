@@ -69,9 +69,12 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed).proof(Proof::Pattern);
 
-/// Next to a receiver without timestamps a full queue loses in the same way.
+/// Confidence next to a receiver without timestamps, where a full queue loses in the same way. Half
+/// and twice change none of 2,061 captures.
 const HIDDEN: f64 = 0.4;
-/// A queue so short that what passes waits for two segments only would be a strange one.
+/// Confidence in the sign that the excess was lost: a queue so short that delivered segments wait
+/// for only two others would be rare. Half and twice the distance to 1 change 1 and 1 of 2,061
+/// captures.
 const EXCESS: f64 = 0.75;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

@@ -49,8 +49,9 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAn
     .saves(Saving::Predicted)
     .proof(Proof::Model);
 
-/// Credit is a small part of what it is given for: messages of the receiver with more than one byte
-/// for so many are something else too.
+/// One byte of the receiver's messages for this number of the sender's is more than credit: a
+/// WINDOW_UPDATE has 13 B (RFC 9113 section 6.9) for half of a window. Half and twice change none
+/// of 2,061 captures.
 const TALKS: u64 = 20;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

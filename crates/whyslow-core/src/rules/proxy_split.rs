@@ -45,7 +45,8 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check)).proof(Proof::Pattern);
 
-/// A wait of so many round trips is not the path's.
+/// Least wait, in round trips, that the path does not explain. Half and twice change 2 and 2 of
+/// 2,061 captures.
 const LONG_WAIT: f64 = 10.0;
 
 /// The wait before the first byte, if this path does not explain it.

@@ -6,19 +6,24 @@ use crate::tcp::facts::Release;
 use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::{Nanos, Time};
 
-/// So many round trips of this connection at least is an interval of another one.
+/// Least interval of another connection, in round trips of this one. Half and twice change none of
+/// 2,061 captures.
 const FAR: f64 = 4.0;
 
-/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second
-/// segment ×1.5).
+/// Least bursts in a rhythm: two intervals to compare. Half and twice change 0 and 1 of 2,061
+/// captures.
 const BURSTS: usize = 3;
 
+/// Least growth of each burst: slow start doubles, or grows by 1.5 with an ACK for every second
+/// segment (RFC 5681 section 3.1); some segments may slip. Half and twice the excess over 1 change
+/// none of 2,061 captures.
 const GROWTH: f64 = 1.4;
 
-/// Intervals are even within this share.
+/// Largest difference between intervals, as a share: queues make round trips vary up to the factor
+/// at which they are seen (1.15, `SEEN_FACTOR`). Half and twice change none of 2,061 captures.
 const EVEN: f64 = 0.15;
 
-/// Packets that set out with 64 or more seldom have less left.
+/// Least TTL that is compared: packets that start with 64 or more (RFC 1700) rarely have less left.
 const MIN_TTL: u8 = 32;
 
 /// Bursts in the rhythm of another connection's slow start.

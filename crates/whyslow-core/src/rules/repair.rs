@@ -57,14 +57,17 @@ pub(super) fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }
 }
 
-/// So many losses must have left a sender's flights as they were.
+/// Least losses after which a sender's flights stayed as they were. Half and twice change none of
+/// 2,061 captures.
 const IGNORED: usize = 3;
 
-/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of
-/// it, and Reno with half.
+/// Least flight after a loss over the one before, for a sender that ignores losses: CUBIC continues
+/// with 0.7 (RFC 9438 section 4.6), Reno with half (RFC 5681). Half and twice the distance to 1
+/// change none of 2,061 captures.
 const KEPT: f64 = 0.9;
 
-/// Rounds after the last loss whose flights would have grown if the window did.
+/// Rounds after the last loss in which a window would have grown: by a segment a round (RFC 5681
+/// section 3.1), so by more than flights vary. Half and twice change none of 2,061 captures.
 const GROWING: usize = 12;
 
 /// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
@@ -150,8 +153,9 @@ fn arrived(case: &TransferCase<'_>) -> bool {
     case.near_receiver() && in_capture && case.transfer.retransmitted.fast == 0
 }
 
-/// The most that a rule trusts losses which IP numbers alone show: other packets of the host may
-/// have the missing ones.
+/// Largest confidence in losses that only IP numbers show: the missing ones may be in other packets
+/// of the host (RFC 6864 section 4). Half and twice the distance to 1 change 21 and 21 of 2,061
+/// captures.
 pub(super) const BY_IP_NUMBERS: f64 = 0.6;
 
 /// The end whose SYN does not offer SACK, where both are known.
@@ -208,5 +212,6 @@ pub(super) fn given_up<'a>(direction: &DirectionFacts, transfer: &'a TransferFac
     if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
 }
 
-/// Tries that make no chance.
+/// Least unanswered retransmissions at the end of a transfer: one may be a lost packet or a lost
+/// ACK, and two are rarely. Half and twice change 29 and 18 of 2,061 captures.
 pub(super) const TRIES: u64 = 2;

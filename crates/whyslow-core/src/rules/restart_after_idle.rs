@@ -40,8 +40,8 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart).proof(Proof::Model);
 
-/// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
-/// sooner.
+/// Least idle time before a restart: Linux's least retransmission timer beyond the round trip
+/// (`TCP_RTO_MIN`; RFC 2861).
 const MIN_TIMER: Nanos = RTO_MIN;
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.

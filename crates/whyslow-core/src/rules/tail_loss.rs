@@ -87,7 +87,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// A probe for a lone segment also waits for the time that its ACK may be delayed (RFC 8985 section
-/// 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
+/// 7.2; Linux: 200 ms), and so has no effect if the timer is as short.
 fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
     let probes = case.direction().retransmitted.tail_probe > 0;
     let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);

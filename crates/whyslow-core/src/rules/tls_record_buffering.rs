@@ -44,9 +44,11 @@ pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transf
 
 /// Content type of a record of application data (RFC 8446 section 5.1).
 const APPLICATION_DATA: u8 = 23;
-/// The largest that a fix would ask for: beyond this a record holds little less overhead (29 bytes
-/// of it).
+/// Largest record that a fix recommends, bytes: an overhead of 29 (RFC 8446 section 5.2) is 0.7 %
+/// of it, and a larger record saves little.
 const MAX_ADVISED: u64 = 4096;
+/// Smallest record that a fix recommends, bytes: the overhead is 2.8 % of it (RFC 8446 section
+/// 5.2).
 const MIN_ADVISED: u64 = 1024;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

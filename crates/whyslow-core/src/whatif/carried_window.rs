@@ -12,7 +12,7 @@ use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// What CUBIC leaves of a window after a loss (RFC 9438 section 4.6).
+/// Share of a window that CUBIC keeps after a loss (RFC 9438 section 4.6).
 const AFTER_LOSS: f64 = 0.7;
 
 /// A window left by earlier transfers.

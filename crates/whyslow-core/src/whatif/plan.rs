@@ -17,14 +17,15 @@ use serde::Serialize;
 /// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included):
 /// 66 on the wire, of which the payload's share is what a rate leaves.
 const HEADERS: f64 = 66.0;
-/// Runs whose distribution is told, under loss; and those that a change is judged by.
+/// Runs of a plan with losses, whose distribution is reported, …
 const MAX_RUNS: u64 = 101;
+/// … and runs by which a change is judged.
 const CHANGE_RUNS: u64 = 25;
 /// Segments that all runs of one question may model.
 const MAX_WORK: u64 = 20_000_000;
-/// After so many transfers a connection's window and buffer have grown to what they need.
+/// Transfers after which a connection's window and buffer have grown to the needed size.
 pub const WARM_TRANSFERS: u64 = 4;
-/// A change that saves less is not told: of the time, and in all.
+/// Least gain of a change that is reported: of the time, and in all.
 const MIN_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
 /// Sender of the payload.
@@ -62,8 +63,8 @@ impl Tls {
     }
 }
 
-/// The largest window of a Linux receiver that nobody has tuned: what 6 MiB of `tcp_rmem` leave
-/// for payload.
+/// Largest window of a Linux receiver with default settings, bytes: the part of the 6 MiB of
+/// `tcp_rmem` that is left for payload.
 pub(super) const DEFAULT_RECEIVE_WINDOW: u64 = 3_600_000;
 
 /// A transfer, or several one after the other.

@@ -101,13 +101,13 @@ impl Fitted {
     }
 }
 
-/// A wait of less than so many round trips is a round trip, and a moment.
+/// A wait of fewer round trips than this is one round trip and the processing time.
 const MAX_SHORT_WAIT: f64 = 1.5;
 
-/// So many rounds tell what a window lets pass.
+/// Least rounds that show how much a window lets pass.
 const MIN_HELD_ROUNDS: usize = 4;
 
-/// Nearer than this needs no further try.
+/// A fit within this share of the measured time ends the search.
 const GOOD_FIT: f64 = 0.03;
 
 impl Replay {

@@ -100,7 +100,7 @@ pub(crate) struct AssumedRate {
     pub(crate) seen: f64,
 }
 
-/// A model must come this near to what was measured before it may promise anything.
+/// Largest error of a model that may promise anything, as a share of the measured time.
 const NEAR: f64 = 0.15;
 
 /// Whether the model comes near enough to the measured time to promise anything.

@@ -55,5 +55,5 @@ pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Opt
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
-/// So many rounds of slow growth show that slow start had ended.
+/// Least rounds of slow growth that show that slow start had ended.
 const MIN_SLOW_ROUNDS: usize = 4;

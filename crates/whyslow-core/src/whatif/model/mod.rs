@@ -49,7 +49,7 @@ pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
 /// No time that is modelled is later than this and a round trip: some decades. So times can be
 /// added without care.
 const MAX_TIME: Time = Time(1 << 60);
-/// Nor is any longer.
+/// The longest time that is modelled.
 const MAX_LENGTH: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
@@ -90,7 +90,7 @@ pub enum Losses {
 }
 
 impl Losses {
-    /// None at all.
+    /// No losses.
     pub const NONE: Self = Self::At(Vec::new());
 }
 
@@ -172,7 +172,7 @@ pub struct Outcome {
     pub steps: u64,
 }
 
-/// Rounds that an outcome lists.
+/// Most rounds that an outcome lists.
 const MAX_ROUNDS: usize = 64;
 
 #[cfg(test)]

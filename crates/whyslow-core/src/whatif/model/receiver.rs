@@ -4,7 +4,7 @@ use super::out_of_order::OutOfOrderQueue;
 use super::{ReceiverSettings, Window};
 use crate::units::{Nanos, Time};
 
-/// A receiver acknowledges the first segments of a connection at once (Linux' quick ACKs).
+/// First segments of a connection that a receiver acknowledges at once (Linux `TCP_MAX_QUICKACKS`).
 const MAX_QUICKACKS: u32 = 16;
 
 /// An acknowledgement.

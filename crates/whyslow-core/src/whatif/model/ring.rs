@@ -11,7 +11,7 @@ pub(super) struct Ring<T> {
     end: usize,
 }
 
-/// Most slots at first.
+/// Most slots at the start.
 const MANY: usize = 1024;
 
 impl<T: Copy + Default> Ring<T> {

@@ -12,7 +12,7 @@ const STARTUP_GAIN: f64 = 2.885;
 const MAX_BW_ROUNDS: usize = 10;
 /// The path is full when the rate grew less than this …
 const FULL_BW_GROWTH: f64 = 1.25;
-/// … for so many rounds.
+/// … for this number of rounds.
 const FULL_BW_ROUNDS: u32 = 3;
 /// Gains of the phases of a cycle, one a round trip.
 const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];

@@ -8,17 +8,18 @@ use crate::units::{Nanos, Time};
 
 /// RFC 9438 section 5: C, in segments per second cubed.
 const C: f64 = 0.4;
-/// What is left of the window after a loss.
+/// Share of the window that remains after a loss (RFC 9438 section 4.6).
 const BETA: f64 = 0.7;
-/// Reno's share is a segment more for so many windows that are acknowledged (RFC 9438 section 4.3).
+/// Acknowledged windows for which Reno's share grows by a segment (RFC 9438 section 4.3).
 const RENO_FRIENDLY: f64 = (1.0 + BETA) / (3.0 * (1.0 - BETA));
-/// The window never grows by more than a segment for so many that are acknowledged, …
+/// The window grows by at most one segment for this number of acknowledged ones, …
 const FASTEST: f64 = 2.0;
-/// … and, before the first loss, never by less than one for so many.
+/// … and, before the first loss, by at least one for this number (Linux `bictcp_update`).
 const FIRST: f64 = 20.0;
-/// Where it should not grow at all it still does, by a segment for so many windows.
+/// Where it should not grow at all it still grows by a segment for this number of windows (Linux
+/// `bictcp_update`).
 const SLOWEST: f64 = 100.0;
-/// For less than so many segments it is not worth while to look ahead.
+/// Least number of segments for which looking ahead is faster than counting.
 const LULL: f64 = 8.0;
 
 #[derive(Debug)]
