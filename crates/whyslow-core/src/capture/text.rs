@@ -19,9 +19,9 @@
 //!
 //! It promises that the packets do not depend on how the text was split over the pushes, that
 //! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
-//! by the number of names and conversations remembered), and that a line which looks like a packet
-//! and cannot be read is counted. It refuses text without packets, and `-q`, which leaves out the
-//! sequence numbers.
+//! by 512 lines of `-q`, by the number of names and conversations remembered), and that a line
+//! which looks like a packet and cannot be read is counted. It refuses text without packets, and
+//! `-q`, which leaves out the sequence numbers, unless routers report its segments as too big.
 //!
 //! A frame's number is the one printed by `-#` if these numbers increase, otherwise its position in
 //! the text. Fields that a line does not show get neutral values: TTL 0 and IP identification 0
@@ -45,7 +45,9 @@ mod options;
 mod pending;
 mod pings;
 mod prefix;
+mod quiet;
 mod relative;
+mod rpc_line;
 mod sections;
 mod segment;
 mod services;
@@ -100,6 +102,7 @@ pub struct TextReader {
     export: Option<exports::Export>,
     /// Lines of tshark or Wireshark.
     summaries: summary_store::SummaryLines,
+    quiet: quiet::QuietLines,
     frame: u64,
     /// Packets were omitted before the next one.
     left_out: bool,
@@ -148,6 +151,7 @@ impl TextReader {
             pending: PendingPacket::default(),
             export: None,
             summaries: summary_store::SummaryLines::new(),
+            quiet: quiet::QuietLines::default(),
             frame: 0,
             left_out: false,
             evidence: false,
@@ -218,6 +222,9 @@ impl TextReader {
             self.read_unfinished(sink)?;
         }
         self.end_summary_line(sink);
+        if self.quiet.is_holding() {
+            return Err(self.refuse_quiet());
+        }
         self.end_packet(sink);
         self.delivery.finish(sink);
         if !self.evidence && self.delivery.pings.is_empty() {
@@ -305,7 +312,11 @@ impl TextReader {
                 if let Some(before) = before.and_then(|line| line.get(..start.prefix)).filter(|_| start.certain) {
                     self.prefix.learn(before);
                 }
-                self.begin_packet(&start, line.get(start.text..).unwrap_or(""))
+                let text = line.get(start.text..).unwrap_or("");
+                if self.quiet.is_holding() || self.is_quiet(text) {
+                    return self.hold_quiet(&start, text, sink);
+                }
+                self.begin_packet(&start, text)
             }
             (part, None, _) => {
                 self.read_between(line, part);
@@ -315,6 +326,8 @@ impl TextReader {
     }
 
     fn begin_packet(&mut self, start: &Start, text: &str) -> Result<(), CaptureError> {
+        let rewritten = self.requiet(text, start.stamp);
+        let text = rewritten.as_deref().unwrap_or(text);
         let class = grammar::classify(text);
         self.check(&class)?;
         self.evidence |= start.certain;
@@ -336,6 +349,41 @@ impl TextReader {
         Ok(())
     }
 
+    /// Whether a packet's text is one of `-q` that may not be read yet.
+    fn is_quiet(&self, text: &str) -> bool {
+        !self.seen_tcp && !self.quiet.is_released() && matches!(grammar::classify(text), Class::Quiet)
+    }
+
+    /// Holds a line back, after one of `-q`; gives all of them where it is an error about one.
+    fn hold_quiet<S: Sink>(&mut self, start: &Start, text: &str, sink: &mut S) -> Result<(), CaptureError> {
+        let line = quiet::HeldLine { start: *start, text: text.into(), line: self.line };
+        let released = self.quiet.release(text);
+        if released.is_none() {
+            return if self.quiet.hold(line, self.offset) { Ok(()) } else { Err(self.refuse_quiet()) };
+        }
+        let now = self.line;
+        for held in released.into_iter().flatten().chain([line]) {
+            self.end_packet(sink);
+            self.line = held.line;
+            self.begin_packet(&held.start, &held.text)?;
+        }
+        self.line = now;
+        Ok(())
+    }
+
+    /// A segment of `-q` in the words without it; follows the errors about such.
+    fn requiet(&mut self, text: &str, stamp: Option<time::TextTime>) -> Option<String> {
+        if !self.quiet.is_released() {
+            return None;
+        }
+        if !matches!(grammar::classify(text), Class::Quiet) {
+            self.quiet.see_error(text);
+            return None;
+        }
+        self.quiet.inferred.add(1, self.line);
+        self.quiet.rewrite(text, stamp)
+    }
+
     /// Counts a packet's frame: by the number before its line, as long as those go up.
     fn count_frame(&mut self, printed: Option<u64>) {
         self.frame = match printed {
@@ -347,10 +395,7 @@ impl TextReader {
     /// Rejects `-q`, unless there were segments with sequence numbers; records one.
     fn check(&mut self, class: &Class) -> Result<(), CaptureError> {
         match class {
-            Class::Quiet if !self.seen_tcp => Err(self.refuse(
-                "this is the output of tcpdump -q, which leaves out sequence numbers, flags and windows; \
-                 rerun tcpdump without -q",
-            )),
+            Class::Quiet if !self.seen_tcp => Err(self.refuse_quiet()),
             Class::Tcp(_) => {
                 self.seen_tcp = true;
                 self.evidence = true;
@@ -360,8 +405,13 @@ impl TextReader {
         }
     }
 
-    fn refuse(&self, message: &str) -> CaptureError {
-        CaptureError { offset: self.offset, message: format!("line {}: {message}", self.line) }
+    fn refuse_quiet(&self) -> CaptureError {
+        let (offset, line) = self.quiet.first.unwrap_or((self.offset, self.line));
+        let message = format!(
+            "line {line}: this is the output of tcpdump -q, which leaves out sequence numbers, flags and windows; \
+             rerun tcpdump without -q"
+        );
+        CaptureError { offset, message }
     }
 
     /// Reads a line between packets: tcpdump's own counts, a mark for omitted packets, prose.

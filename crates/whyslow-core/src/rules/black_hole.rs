@@ -1,8 +1,10 @@
 //! What shows that large segments alone do not pass.
 
 use super::case::TransferCase;
+use super::icmp;
 use crate::analysis::{Frame, Limit};
-use crate::tcp::facts::{DirectionFacts, Facts, Gap, Release, TransferFacts};
+use crate::tcp::facts::{DirectionFacts, Facts, Fate, Gap, Release, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// Least retransmissions of a large segment by the timer: one loss is common on any path, two in a
@@ -27,13 +29,21 @@ pub(super) fn is_seen(case: &TransferCase<'_>) -> bool {
         return false;
     }
     let small_pass = transfer.acknowledged && (1..transfer.stuck_size).contains(&direction.largest_acked_len);
-    is_stuck(case.facts, transfer) || (transfer.stuck_large >= MIN && small_pass)
+    is_stuck(case.facts, case.sender, transfer) || (transfer.stuck_large >= MIN && small_pass)
 }
 
 /// The same by the transfer alone.
-pub(super) fn is_stuck(facts: &Facts, transfer: &TransferFacts) -> bool {
-    // A handshake, so that small packets are known to pass both ways.
-    transfer.stuck_large >= MIN && facts.handshake.is_complete()
+pub(super) fn is_stuck(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
+    // A handshake, so that small packets are known to pass both ways; or a router that said so.
+    let is_known = || facts.handshake.is_complete() || is_reported(facts, sender, transfer);
+    transfer.stuck_large >= MIN && is_known()
+}
+
+/// Whether a router reported segments that large as too big, and the sender went on with them.
+fn is_reported(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
+    let packet = transfer.stuck_size + icmp::headers(facts, sender);
+    icmp::notices_about(facts, sender, |fate| matches!(fate, Fate::TooBig(Some(mtu)) if u64::from(mtu) < packet))
+        .any(|notice| icmp::was_heeded(facts, notice) != Some(true))
 }
 
 /// Large segments that never came to the capture point.

@@ -230,7 +230,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
         let transfer = facts.directions[side].transfers.last()?;
         let waits = given_up(&facts.directions[side], transfer);
         // Small segments may pass.
-        let black_hole = is_stuck(facts, transfer);
+        let black_hole = is_stuck(facts, side, transfer);
         (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
     };
     let (side, transfer, waits) = [facts.client, !facts.client].into_iter().find_map(given_up)?;

@@ -45,7 +45,8 @@ impl Export {
         let fits = |(_, start, words): &&(Self, &str, &[&str])| {
             text.starts_with(start) && words.iter().all(|word| text.contains(word))
         };
-        MARKS.iter().find(fits).map(|&(export, ..)| export)
+        let marked = MARKS.iter().find(fits).map(|&(export, ..)| export);
+        marked.or_else(|| is_row_of_fields(text).then_some(Self::Fields))
     }
 
     /// Names the format and the input to use instead.
@@ -69,6 +70,16 @@ impl Export {
     }
 }
 
+/// Whether a line is a row of tshark's fields without their names: cells with two addresses among
+/// them, and no words.
+fn is_row_of_fields(line: &str) -> bool {
+    ['\t', ',', ';', '|'].into_iter().any(|separator| {
+        let is_address = |cell: &str| cell.trim_matches('"').parse::<std::net::IpAddr>().is_ok();
+        let cells = || line.split(separator);
+        cells().count() >= 5 && cells().filter(|cell| is_address(cell)).count() == 2 && !line.contains(' ')
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +92,8 @@ mod tests {
             ("<pdml version=\"0\" creator=\"wireshark/4\">", Export::Pdml, "PDML"),
             ("<psml version=\"0\">", Export::Psml, "PSML"),
             ("frame.number\tframe.time_epoch\ttcp.seq", Export::Fields, "-T fields"),
+            ("1\t0.000000000\t192.0.2.1\t192.0.2.2\t40000\t80\t0", Export::Fields, "-T fields"),
+            ("1,0.1,192.0.2.1,40000,2001:db8::1,80,0", Export::Fields, "-T fields"),
             ("Transmission Control Protocol, Src Port: 443, Dst Port: 4000, Seq: 1", Export::Details, "-V"),
             ("Follow: tcp,ascii", Export::Follow, "Follow TCP Stream"),
             ("\t cubic wscale:7,7 rto:204 rtt:3.5/1.1 mss:1448 cwnd:10", Export::SocketStatistics, "whyslow host"),

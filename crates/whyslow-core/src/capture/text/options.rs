@@ -13,6 +13,8 @@ pub(super) struct OptionBytes {
     len: usize,
     /// Number of unreadable items.
     pub(super) unread: u32,
+    /// Dots stand for items that somebody left out of the text.
+    pub(super) elided: bool,
 }
 
 impl OptionBytes {
@@ -20,6 +22,13 @@ impl OptionBytes {
 
     pub(super) fn as_slice(&self) -> &[u8] {
         self.bytes.get(..self.len.next_multiple_of(4)).unwrap_or(&self.bytes)
+    }
+
+    /// Ends the list with an option that cannot be (of length 0), so that an option which is not in
+    /// the list does not count as one that the host did not offer.
+    pub(super) fn end_unfinished(&mut self) {
+        self.len = self.len.min(Self::MAX - 2);
+        self.put(&[&[2, 0]]);
     }
 
     /// Adds an option, or nothing at all where it does not fit.
@@ -38,11 +47,11 @@ impl OptionBytes {
 /// The bytes for `list`, which is the text between the brackets of `options [mss 1460,nop,wscale
 /// 7]`, or between the `<` and `>` of tcpdump before 4.0.
 pub(super) fn encode(list: &str, numbers: &WireNumbers) -> OptionBytes {
-    let mut all = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0 };
+    let mut all = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0, elided: false };
     if items(list).all(|item| all.add(item, numbers, false)) {
         return all;
     }
-    let mut meant = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0 };
+    let mut meant = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0, elided: false };
     for item in items(list) {
         meant.add(item, numbers, true);
     }
@@ -157,6 +166,7 @@ impl OptionBytes {
             }
             _ => {
                 let Some(parts) = unnamed(word, rest) else {
+                    self.elided |= word.contains("..") || word.contains('…');
                     self.unread += u32::from(!meant_only);
                     return true;
                 };

@@ -202,6 +202,10 @@ impl PendingPacket {
             }
         }
         self.in_http = tail.starts_with(": HTTP, length");
+        if let Some(head) = super::rpc_line::head(tail) {
+            self.http.clear();
+            self.http.extend_from_slice(&head);
+        }
     }
 
     fn take_http(&mut self, line: &str) {

@@ -1,7 +1,8 @@
 //! Several captures of one connection in one text, pasted after each other.
 //!
 //! A second one begins where a SYN comes again, with the same ports and number, at a time before
-//! that of the line above. One capture cannot show that. Read as one, both would be a connection in
+//! that of the line above; in the lines of Wireshark, whose times and numbers begin again with each
+//! capture, where both do. One capture cannot show that. Read as one, both would be a connection in
 //! which everything happens twice.
 
 use super::relative::End;
@@ -40,6 +41,11 @@ impl Sections {
         if !again && self.syns.len() < MAX_SYNS {
             self.syns.insert(ends, seq);
         }
+    }
+
+    /// Takes a SYN of a known connection where the numbers of the packets begin again.
+    pub(super) fn see_restart(&mut self) {
+        self.is_later = true;
     }
 
     /// Takes the time of a packet; gives whether it is of a later capture.

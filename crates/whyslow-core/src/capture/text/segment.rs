@@ -61,7 +61,7 @@ impl TextReader {
         if line.flags & (relative::SYN | relative::ACK) == relative::SYN {
             self.sections.see_syn([ends.0, ends.1], numbers.seq, pending.stamp);
         }
-        let options = options::encode(line.options.of(text), &numbers);
+        let options = options_of(line, text, &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
         let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);
         let segment = build::SegmentToWrite {
@@ -72,7 +72,7 @@ impl TextReader {
             seq: numbers.seq,
             ack: numbers.ack,
             flags: line.flags,
-            window: line.window.unwrap_or(0),
+            window: line.window.unwrap_or(u16::MAX),
             urgent: line.urgent,
             options: options.as_slice(),
             payload,
@@ -82,4 +82,15 @@ impl TextReader {
         };
         Some(WrittenSegment { original_len: build::segment(out, &segment), stamps })
     }
+}
+
+/// The options of a line. tcpdump prints the window of every segment: what lacks it was shortened
+/// by hand, and the options are missing as well. Then no window is known to be full.
+fn options_of(line: &TcpLine, text: &str, numbers: &relative::WireNumbers) -> options::OptionBytes {
+    let mut options = options::encode(line.options.of(text), numbers);
+    let is_shortened = line.window.is_none() || options.elided;
+    if is_shortened && line.flags & relative::SYN != 0 {
+        options.end_unfinished();
+    }
+    options
 }

@@ -120,7 +120,7 @@ fn prefix(rest: &str) -> Option<Prefix> {
             let value = after.starts_with("  ").then(|| rest.get(..len).and_then(|digits| digits.parse().ok()));
             Prefix::Number { len, value }
         }
-        c @ ('>' | '|' | '#' | ':' | '.' | ')' | '-' | '*' | '+' | '[' | ']' | '»' | '│') => {
+        c @ ('>' | '|' | '#' | ':' | '.' | ')' | '-' | '*' | '+' | '[' | ']' | '»' | '│' | '`') => {
             Prefix::Mark(c.len_utf8())
         }
         '<' => Prefix::Mark(rest.find('>').filter(|&end| end < 64)? + 1),

@@ -74,10 +74,13 @@ impl TextReader {
     fn add_unread(&self, problems: &mut Problems) {
         let inferred = "packets whose summary is another protocol's: their length is that of the frame less the usual \
                         headers, and they follow what was sent before";
+        let quiet = "segments of tcpdump -q, which shows no sequence numbers: what follows an error of a router is taken \
+                     as sent again";
         for (slug, tally, what) in [
             ("unread-line", self.unread, "lines that look like packets and could not be read"),
             ("unread-info", self.summaries.unplaced, "TCP packets whose summary shows no sequence number, left out"),
             ("inferred-info", self.summaries.inferred, inferred),
+            ("inferred-info", self.quiet.inferred, quiet),
             (
                 "second-capture",
                 self.sections.skipped,

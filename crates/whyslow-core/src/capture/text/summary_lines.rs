@@ -9,7 +9,7 @@ use crate::capture::Sink;
 impl TextReader {
     /// Takes a line of tshark or Wireshark, or a part of one; returns `false` for other lines.
     pub(super) fn take_summary_line<S: Sink>(&mut self, line: &str, sink: &mut S) -> bool {
-        let row = tshark::columns_of_csv(line);
+        let row = tshark::columns_of_table(line);
         let line = row.as_deref().unwrap_or(line);
         if self.summaries.is_start(line) {
             self.end_packet(sink);
@@ -36,6 +36,9 @@ impl TextReader {
         let held = std::mem::take(&mut self.summaries.held);
         let mut words = std::mem::take(&mut self.summaries.words);
         if let Some(line) = SummaryLine::read_tcp(&held).or_else(|| SummaryLine::read_other(&held)) {
+            if self.summaries.restarts(&line) {
+                self.sections.see_restart();
+            }
             let class = self.classify_summary(&line, &mut words);
             self.count_frame(line.number);
             self.pending.begin(class, &words);

@@ -2,6 +2,7 @@
 
 use super::line;
 use super::tally::Tally;
+use super::time::TextTime;
 use super::tshark::{self, SummaryConversations, SummaryLine};
 
 /// Longest line that is joined from several.
@@ -27,6 +28,8 @@ pub(super) struct SummaryLines {
     pub(super) inferred: Tally,
     /// Packets before which others are missing in the text.
     pub(super) gaps: Tally,
+    /// The number and the time of the line before.
+    last: Option<(u64, TextTime)>,
 }
 
 impl SummaryLines {
@@ -41,12 +44,27 @@ impl SummaryLines {
             unplaced: Tally::default(),
             inferred: Tally::default(),
             gaps: Tally::default(),
+            last: None,
         }
     }
 
     /// Whether every segment's line has its timestamps; lines of another protocol have none.
     pub(super) fn shows_timestamps(&self) -> bool {
         self.inferred.count == 0 && self.unplaced.count == 0
+    }
+
+    /// Whether another capture of a connection that was seen begins with `line`, its SYN: numbers
+    /// and times begin again.
+    pub(super) fn restarts(&mut self, line: &SummaryLine<'_>) -> bool {
+        let here = line.number.zip(line.time);
+        let before = self.last;
+        self.last = here.or(before);
+        let is_back = matches!(
+            (here, before),
+            (Some((number, TextTime::Elapsed(time))), Some((before, TextTime::Elapsed(last))))
+                if number < before && time <= last
+        );
+        is_back && self.conversations.knows_syn(line)
     }
 
     /// Whether `line` starts a packet.

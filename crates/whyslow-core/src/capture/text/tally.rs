@@ -1,7 +1,7 @@
 //! Counters of a text.
 
 /// How often something was met, and in which line first.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     pub(super) count: u64,
     pub(super) first_line: u64,

@@ -102,11 +102,16 @@ pub(super) fn is_header(line: &str) -> bool {
     first == Some("Time") && words.next() == Some("Source") && words.next() == Some("Destination")
 }
 
-/// A row of the packet list that Wireshark exports as CSV, with spaces for the commas; `None` if it
-/// is another line.
-pub(super) fn columns_of_csv(line: &str) -> Option<String> {
-    let fields = line.trim().strip_prefix('"')?.strip_suffix('"')?;
-    fields.contains("\",\"").then(|| fields.replace("\",\"", " "))
+/// A row of the packet list as a table, with spaces between the columns: Wireshark's CSV, what a
+/// spreadsheet makes of it, Markdown. `None` if it is another line.
+pub(super) fn columns_of_table(line: &str) -> Option<String> {
+    let line = line.trim();
+    if let Some(fields) = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) {
+        return (fields.matches('|').count() >= 4).then(|| fields.replace('|', " "));
+    }
+    let fields = line.strip_prefix('"')?.strip_suffix('"')?;
+    let separator = ["\",\"", "\";\"", "\"\t\""].into_iter().find(|separator| fields.contains(separator))?;
+    Some(fields.replace(separator, " "))
 }
 
 /// Whether a line continues with the fields of a segment's info.

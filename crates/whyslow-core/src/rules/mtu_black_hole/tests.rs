@@ -74,3 +74,17 @@ fn segment_that_passes_the_second_time_is_not_a_black_hole() {
     assert_eq!([found(2, 500), found(2, 0)], [Some(2); 2], "smaller ones pass, or nothing else was tried");
     assert_eq!((found(1, 500), found(2, MSS), found(3, MSS)), (None, None, Some(3)));
 }
+
+#[test]
+fn an_error_that_is_not_heeded_stands_for_the_handshake() {
+    let mut scene = stuck();
+    scene.facts.handshake = Default::default();
+    scene.transfer.acknowledged = false;
+    assert!(scene.finding(Cause::MtuBlackHole).is_none());
+    let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
+    scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
+    assert!(scene.finding(Cause::MtuBlackHole).is_some());
+    // That large packets pass is no reason.
+    scene.facts.notices.list[0].fate = Fate::TooBig(Some(1_500));
+    assert!(scene.finding(Cause::MtuBlackHole).is_none());
+}

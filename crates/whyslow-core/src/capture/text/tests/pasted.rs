@@ -45,9 +45,25 @@ fn colours() {
 
 #[test]
 fn prefixes() {
-    for prefix in
-        ["> ", "> > ", "    ", "\t", "| ", "* ", "1: ", "12:", "  7 ", "3\t", "4. ", "+", "# ", "<p>", "pod/dump: "]
-    {
+    for prefix in [
+        "> ",
+        "> > ",
+        "    ",
+        "\t",
+        "| ",
+        "* ",
+        "1: ",
+        "12:",
+        "  7 ",
+        "3\t",
+        "4. ",
+        "+",
+        "# ",
+        "<p>",
+        "pod/dump: ",
+        "- `",
+        "`",
+    ] {
         same_as_handshake(&each_line(|line| format!("{prefix}{line}\n")));
     }
 }
@@ -230,7 +246,12 @@ fn wrapped_link_layer_lines_are_joined() {
             let wrapped = String::from_utf8(wrapped).unwrap();
             let read =
                 try_read(wrapped.as_bytes(), usize::MAX).map_err(|error| format!("{error} in {wrapped}")).unwrap();
-            assert_eq!(read.segments(), expected, "{wrapped}");
+            // The words of the protocol above are lost in a wrapped line.
+            let headers = |mut segments: Vec<Segment>| {
+                segments.iter_mut().for_each(|segment| segment.payload.clear());
+                segments
+            };
+            assert_eq!(headers(read.segments()), headers(expected.clone()), "{wrapped}");
             assert_eq!(read.summary.problems, [], "{wrapped}");
         }
     }
@@ -265,4 +286,23 @@ fn second_capture_of_the_same_connection_is_skipped() {
         let read = read(&format!("{}\n{}\n", at(first), at(again)));
         assert_eq!((read.packets.len(), read.summary.problems.len()), (2, 0));
     }
+}
+
+#[test]
+fn a_segment_without_its_window_has_a_window_that_is_not_full() {
+    let window = |line: &str| {
+        let (before, rest) = line.split_once(", win ").unwrap();
+        let (_, after) = rest.rsplit_once(", length").unwrap();
+        format!("{before}, length{after}")
+    };
+    let text: String = handshake().lines().map(|line| window(line) + "\n").collect();
+    let got = read(&text);
+    let window = |packet: &Got| u16::from_be_bytes([packet.data[34], packet.data[35]]);
+    assert!(got.packets.iter().all(|packet| window(packet) == u16::MAX));
+    // Nothing is known of the options of a SYN that was shortened.
+    let dots = read(&SYN.replace("mss 1460", "..."));
+    for packet in [&got.packets[0], &dots.packets[0]] {
+        assert_eq!(packet.data[packet.data.len() - 4..].windows(2).filter(|pair| *pair == [2, 0]).count(), 1);
+    }
+    assert_eq!(got.packets[2].data.len(), 40, "other segments have no options");
 }

@@ -47,3 +47,37 @@ fn text_without_packets_is_rejected() {
         assert_eq!(error.offset, text.len() as u64);
     }
 }
+
+#[test]
+fn quiet_output_is_read_where_routers_report_its_segments_as_too_big() {
+    let line = |at: &str, rest: &str| format!("10:00:{at} IP {rest}\n");
+    let data = |at: &str, length: u32| line(at, &format!("192.0.2.1.4000 > 192.0.2.2.22: tcp {length}"));
+    let error =
+        |at: &str| line(at, "192.0.2.9 > 192.0.2.1: ICMP 192.0.2.2 unreachable - need to frag (mtu 1400), length 556");
+    let ack = |at: &str, length: u32| line(at, &format!("192.0.2.2.22 > 192.0.2.1.4000: tcp {length}"));
+    let text = [
+        ack("00.000000", 100),
+        data("00.001000", 1460),
+        data("00.001010", 1460),
+        error("00.002000"),
+        error("00.002010"),
+        // The timer sends the first segment again, then the sender heeds the error.
+        data("00.300000", 1460),
+        error("00.301000"),
+        data("00.301100", 1360),
+        data("00.301110", 100),
+        ack("00.310000", 0),
+    ];
+    let read = read(&text.concat());
+    let numbers: Vec<_> = read.segments().iter().map(|segment| (segment.seq, segment.len, segment.ack)).collect();
+    let sent = [(1, 1460, 101), (1461, 1460, 101), (1, 1460, 101), (1, 1360, 101), (1361, 100, 101)];
+    assert_eq!(numbers.first(), Some(&(1, 100, 1)));
+    assert_eq!(numbers.get(1..6).unwrap(), sent);
+    assert_eq!(numbers.last(), Some(&(101, 0, 1461)));
+    assert_eq!((read.packets.len(), read.count("inferred-info")), (10, 7));
+    // An error about another host's segments is none about these.
+    let other = text.concat().replace("> 192.0.2.1: ICMP", "> 192.0.2.7: ICMP");
+    assert!(refusal(&other).message.contains("rerun tcpdump without -q"));
+    // A long text without an error is refused as well.
+    assert!(refusal(&data("00.001000", 1460).repeat(600)).message.contains("line 1: "));
+}

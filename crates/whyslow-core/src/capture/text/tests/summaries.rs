@@ -96,3 +96,31 @@ fn split_of_summary_lines_changes_no_packet() {
         assert_eq!(try_read(text.as_bytes(), step).unwrap().packets, whole.packets);
     }
 }
+
+#[test]
+fn a_second_capture_of_the_same_connection_is_left_out() {
+    let both = read(&format!("at the client:\n{}\nat the server:\n{}", text(), text().replace("0.000000", "0.000100")));
+    assert_eq!(both.segments(), read(&text()).segments());
+    assert_eq!(both.count("second-capture"), 4);
+    // Another connection, or numbers that go on, are no second capture.
+    let other = text().replace("40000", "40001");
+    assert_eq!(read(&format!("{}{other}", text())).count("second-capture"), 0);
+    let on: String = (5..).zip(LINES).map(|(number, line)| format!("{number}{}\n", line.get(5..).unwrap())).collect();
+    assert_eq!(read(&format!("{}{on}", text())).count("second-capture"), 0);
+}
+
+#[test]
+fn rows_of_other_tables_are_the_same_segments() {
+    let columns = |line: &str| line.splitn(8, ' ').map(str::to_owned).collect::<Vec<_>>();
+    for (first, between, last) in [("| ", " | ", " |"), ("\"", "\";\"", "\""), ("\"", "\"\t\"", "\"")] {
+        let row = |line: &str| {
+            let line = line.split_whitespace().filter(|word| *word != "→").collect::<Vec<_>>().join(" ");
+            let line = line.replace("40000 80", "40000 → 80").replace("80 40000", "80 → 40000");
+            format!("{first}{}{last}\n", columns(&line).join(between))
+        };
+        let rows: String = LINES.iter().map(|line| row(line)).collect();
+        let read = read(&rows);
+        assert_eq!(read.segments(), super::read(&text()).segments(), "{rows}");
+        assert_eq!(read.summary.problems, []);
+    }
+}

@@ -154,14 +154,31 @@ impl SummaryConversations {
         self.key.extend([a, " ", b]);
     }
 
-    /// The conversation of a segment, and which direction is its sender's.
-    fn conversation(&mut self, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> (&mut Conversation, usize) {
+    /// Whether `line` is the SYN of a connection whose SYN was seen before.
+    pub(in super::super) fn knows_syn(&mut self, line: &SummaryLine<'_>) -> bool {
+        let Info::Tcp(tcp) = &line.info else { return false };
+        let (_, own) = self.connection_key(line, tcp);
+        let known = self.table.get(self.key.as_str()).and_then(|known| known.directions[own].shift);
+        tcp.flags & (SYN | ACK) == SYN && known.is_some()
+    }
+
+    /// Writes the key of a segment's connection to `self.key`; gives it, and which direction is the
+    /// sender's.
+    fn connection_key(&mut self, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> (&str, usize) {
         let (from, to) = ([line.src, tcp.src_port], [line.dst, tcp.dst_port]);
         let own = usize::from(from > to);
         let ends = if own == 0 { [from, to] } else { [to, from] };
         self.key.clear();
         self.key.extend([ends[0][0], " ", ends[0][1], " ", ends[1][0], " ", ends[1][1]]);
-        let key = self.key.clone().into_boxed_str();
+        (self.key.as_str(), own)
+    }
+
+    /// The conversation of a segment, and which direction is its sender's.
+    fn conversation(&mut self, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> (&mut Conversation, usize) {
+        let (key, own) = self.connection_key(line, tcp);
+        let key: Box<str> = key.into();
+        let (from, to) = ([line.src, tcp.src_port], [line.dst, tcp.dst_port]);
+        let ends = if own == 0 { [from, to] } else { [to, from] };
         if !self.table.contains_key(&key) {
             if self.order.len() >= MAX_CONVERSATIONS
                 && let Some(oldest) = self.order.pop_front()

@@ -305,6 +305,26 @@ impl<F: Format> Framed<F> {
         }
     }
 
+    /// The rest of a head was not captured: the message is what its first bytes show.
+    fn pass_head(&mut self, bytes: u64, at: Placed, found: &mut Found) {
+        let role = self.role(at.from);
+        let gather = self.halves.get_mut(at.from).map(|half| std::mem::take(&mut half.gather)).unwrap_or_default();
+        let read = gather.len() as u64 + bytes;
+        match self.format.split(role, &gather) {
+            Split::Message { len, .. } if len >= read => {
+                self.begin(&gather, len, at, found);
+                if len == read {
+                    self.end(at, found);
+                } else if let Some(half) = self.halves.get_mut(at.from)
+                    && !matches!(half.state, State::Lost)
+                {
+                    half.state = State::Rest(len - read);
+                }
+            }
+            _ => self.lose(at.from),
+        }
+    }
+
     fn lose(&mut self, from: usize) {
         if let Some(half) = self.halves.get_mut(from) {
             *half = Half { state: State::Lost, has_request: half.has_request, ..Half::default() };
@@ -364,6 +384,7 @@ impl<F: Format> Messages for Framed<F> {
                     self.end(at, found);
                 }
             }
+            State::Head if !half.gather.is_empty() => self.pass_head(bytes, at, found),
             _ => self.lose(at.from),
         }
     }

@@ -1,0 +1,171 @@
+//! TCP as `-q` prints it, `IP A.1 > B.2: tcp 1460`: no numbers, no flags, no window.
+//!
+//! Of such a text nothing can be said, but for one thing: routers that report packets as too big
+//! ("need to frag") show which segments did not pass. So the lines are held back until an error of
+//! that kind comes. Then each segment follows the one before it, and what is sent after an error
+//! and a pause, or in pieces that fit, is what the error was about.
+
+use super::errors::IcmpLine;
+use super::start::Start;
+use super::tally::Tally;
+use super::time::TextTime;
+use foldhash::HashMap;
+use std::fmt::Write;
+
+/// How many lines are held back until an error shows that the text is worth it.
+const MAX_HELD: usize = 512;
+/// How many directions are followed; segments of others stay unread.
+const MAX_DIRECTIONS: usize = 4_096;
+/// What comes so long after the segment before it is one that is sent again: half of the least
+/// timeout of Linux (200 ms), a third of that of Windows.
+const PAUSE: i64 = 100_000_000;
+/// IPv4 and TCP, without options.
+const HEADERS: u32 = 40;
+
+/// A line that is held back.
+#[derive(Clone, Debug)]
+pub(super) struct HeldLine {
+    pub(super) start: Start,
+    pub(super) text: Box<str>,
+    /// Its number.
+    pub(super) line: u64,
+}
+
+/// The lines of `-q` in a text.
+#[derive(Debug, Default)]
+pub(super) struct QuietLines {
+    held: Vec<HeldLine>,
+    /// Where the first one stands: bytes before it, and its number.
+    pub(super) first: Option<(u64, u64)>,
+    is_released: bool,
+    /// Segments that were written as packets.
+    pub(super) inferred: Tally,
+    /// By "source > destination", ports included.
+    directions: HashMap<Box<str>, Direction>,
+}
+
+/// What was sent from one end to the other.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// Behind the last byte.
+    next: u32,
+    /// Where begins what no error was about yet.
+    since: u32,
+    last: Option<TextTime>,
+    /// Where begins what an error was about, and how long packets may be.
+    refused: Option<(u32, u32)>,
+}
+
+impl Default for Direction {
+    fn default() -> Self {
+        Self { next: 1, since: 1, last: None, refused: None }
+    }
+}
+
+/// `A.1 > B.2` and the bytes of payload.
+fn segment(text: &str) -> Option<(&str, &str, u32)> {
+    let (before, behind) = text.split_once(" > ")?;
+    let (to, rest) = behind.split_once(':')?;
+    let from = before.rsplit([' ', '\t']).next()?;
+    // An IPv6 address has colons of its own.
+    let (to, rest) = if rest.starts_with(" tcp ") {
+        (to, rest)
+    } else {
+        behind.rsplit_once(": ").map(|(to, _)| (to, behind.get(to.len() + 1..).unwrap_or("")))?
+    };
+    let length = rest.trim_start().strip_prefix("tcp ")?;
+    let digits = length.bytes().take_while(u8::is_ascii_digit).count();
+    Some((from, to, length.get(..digits)?.parse().ok()?))
+}
+
+impl QuietLines {
+    /// Whether lines are held back.
+    pub(super) fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Whether the segments are written as packets.
+    pub(super) fn is_released(&self) -> bool {
+        self.is_released
+    }
+
+    /// Holds a line back; false if there are too many.
+    pub(super) fn hold(&mut self, line: HeldLine, offset: u64) -> bool {
+        self.first.get_or_insert((offset, line.line));
+        self.held.push(line);
+        self.held.len() <= MAX_HELD
+    }
+
+    /// The lines that were held back, if `text` is an error about a segment among them.
+    pub(super) fn release(&mut self, text: &str) -> Option<Vec<HeldLine>> {
+        let error = too_big(text)?;
+        let is_about = |line: &HeldLine| segment(&line.text).is_some_and(|(from, ..)| is_at(from, error.to));
+        if !self.held.iter().any(is_about) {
+            return None;
+        }
+        self.is_released = true;
+        Some(std::mem::take(&mut self.held))
+    }
+
+    /// Follows an error, if `text` is one.
+    pub(super) fn see_error(&mut self, text: &str) {
+        let Some(error) = too_big(text) else { return };
+        for (ends, direction) in &mut self.directions {
+            let Some((from, to)) = ends.split_once(" > ") else { continue };
+            if is_at(from, error.to)
+                && error.about.is_none_or(|host| is_at(to, host))
+                && direction.next != direction.since
+            {
+                direction.refused.get_or_insert((direction.since, error.mtu));
+            }
+        }
+    }
+
+    /// The segment of `text` in the words that tcpdump has without `-q`.
+    pub(super) fn rewrite(&mut self, text: &str, at: Option<TextTime>) -> Option<String> {
+        let (from, to, length) = segment(text)?;
+        let (ends, back) = (format!("{from} > {to}"), format!("{to} > {from}"));
+        let known = self.directions.get(back.as_str());
+        let ack = known.map_or(1, |peer| peer.refused.map_or(peer.next, |(seq, _)| seq));
+        if self.directions.len() >= MAX_DIRECTIONS && !self.directions.contains_key(ends.as_str()) {
+            return None;
+        }
+        let direction = self.directions.entry(ends.into_boxed_str()).or_default();
+        let pause = direction.last.zip(at).map_or(0, |(last, at)| nanos(at).saturating_sub(nanos(last)));
+        if let Some((seq, mtu)) = direction.refused
+            && length > 0
+            && (pause >= PAUSE || length + HEADERS <= mtu)
+        {
+            *direction = Direction { next: seq, since: seq, last: None, refused: None };
+        }
+        let (seq, flags) = (direction.next, if length > 0 { "P." } else { "." });
+        direction.next = seq.wrapping_add(length);
+        if length > 0 {
+            direction.last = at;
+        }
+        let family = if text.starts_with("IP6") { "IP6" } else { "IP" };
+        let mut out = String::new();
+        let _ = write!(
+            out,
+            "{family} {from} > {to}: Flags [{flags}], seq {seq}:{}, ack {ack}, length {length}",
+            direction.next
+        );
+        Some(out)
+    }
+}
+
+/// The error that a packet was too big for the way on.
+fn too_big(text: &str) -> Option<IcmpLine<'_>> {
+    IcmpLine::read(text).filter(|error| matches!((error.kind, error.v6), ((3, 4), false) | ((2, 0), true)))
+}
+
+/// Whether an address with a port is at `host`.
+fn is_at(end: &str, host: &str) -> bool {
+    end.rsplit_once('.').is_some_and(|(address, _)| address == host)
+}
+
+fn nanos(time: TextTime) -> i64 {
+    match time {
+        TextTime::Epoch(at) | TextTime::Day(at) | TextTime::Delta(at) | TextTime::Elapsed(at) => at,
+    }
+}
