@@ -26,6 +26,7 @@ pub struct Pair {
     pub captures: [usize; 2],
     /// The capture whose findings are shown on a single page: the one next to the end that
     /// sent the most.
+    #[serde(rename = "told")]
     pub shown: u64,
     /// What shows that they belong together.
     pub matched_by: MatchedBy,

@@ -19,7 +19,7 @@ pub(crate) struct HostArgs {
     /// past.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "watch")]
     over: Option<Nanos>,
-    /// Snapshot again and again, and count from one look to the next.
+    /// Look again and again, and count from one look to the next.
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     watch: Option<Nanos>,
     /// End --watch after this many snapshots [default: Ctrl-C ends it].

@@ -16,7 +16,7 @@
 //! - `qdisc-drops`: the queue of this machine's own device drops.
 //!
 //! ## The fix
-//! Snapshot for a policer on the path (a rate that transfers never pass, and losses above it), or a
+//! Look for a policer on the path (a rate that transfers never pass, and losses above it), or a
 //! link with bursts of errors. A capture at the sender shows which one: `whyslow FILE`.
 //!
 //! ## To see that it worked
