@@ -107,7 +107,7 @@ impl State {
 #[derive(Debug)]
 struct RecordStream<R> {
     records: R,
-    /// From `start` on: the begin of an incomplete record. It grows only with the received bytes.
+    /// From `start` on: the start of an incomplete record. It grows only with the received bytes.
     carry: Vec<u8>,
     start: usize,
     need: usize,

@@ -28,9 +28,9 @@ const PEER_PORTS: [u16; 3] = [179, 639, 646];
 const MIN_PAUSES_IN_ROW: usize = 3;
 /// Largest response to a client that sends reports; a larger one contradicts that pattern.
 const MAX_REPORT_ANSWER: u64 = 10 * SEGMENT;
-/// Messages without a response from which on a client counts as sending reports, …
+/// A client sends reports if at least this many messages get no response, …
 const MIN_REPORTS: usize = 4;
-/// … and how many of them there must be for each message with a response.
+/// … and this many of them for each message with a response.
 const REPORTS_PER_ANSWER: usize = 3;
 /// Ports of databases, caches and directories, where only the client sends requests: LDAP, MS SQL,
 /// Oracle, MySQL, PostgreSQL, Redis, Cassandra, memcached, MongoDB.
@@ -170,7 +170,7 @@ pub(super) fn reports(facts: &Facts) -> bool {
     reports >= MIN_REPORTS && reports > REPORTS_PER_ANSWER * answered
 }
 
-/// Begin of the response with which the server switched from HTTP to another protocol.
+/// Start of the response with which the server switched from HTTP to another protocol.
 fn upgrade(facts: &Facts) -> Option<Time> {
     let server = !facts.client;
     let (at, _) = facts.content[server].heads.iter().find(|(_, head)| head.starts_with("101"))?;

@@ -38,5 +38,5 @@ impl Wait {
     }
 }
 
-/// Wait from which on people begin to notice it.
+/// People begin to notice a wait of this length.
 pub const NOTICEABLE_WAIT: Nanos = Nanos::from_millis(50);

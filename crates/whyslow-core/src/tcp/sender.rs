@@ -146,7 +146,7 @@ pub(crate) struct SenderState {
     peer_payload: Option<PeerPayload>,
     /// SND.MAX when an ACK first covered all of it, and the capture time of that ACK.
     all_acked_at: (u64, Time),
-    /// Begin and end of the last credit that this side sent.
+    /// Start and end of the last credit that this side sent.
     last_credit: (u64, u64),
     pub(in crate::tcp) turns: TurnTracker,
 

@@ -181,7 +181,7 @@ fn stopped(outcome: &Decryption) -> [Option<Undecrypted>; 2] {
 fn every_suite_and_segment_size_is_decrypted() {
     for (version, number) in SUITES {
         let script = Script::talk(version, number);
-        // The first segment shows the begin of TLS.
+        // The first segment shows the start of TLS.
         for size in [7, 61, 1_460, 100_000] {
             let (taken, outcome) = read(&script.log, &script.segments(size));
             assert!(taken.0 == script.data, "suite {number:#x} in segments of {size}: {outcome:?}");
@@ -307,7 +307,7 @@ proptest! {
         let mut segments = script.segments(size);
         let firsts = segments.iter().position(|(from, ..)| *from == Side::B).unwrap() + 1;
         for (at, by) in moves {
-            // The hellos stay in place: they mark the begin of a direction.
+            // The hellos stay in place: they mark the start of a direction.
             let at = firsts + at.index(segments.len() - firsts);
             let to = (at + by).min(segments.len() - 1);
             let again = segments[at].clone();

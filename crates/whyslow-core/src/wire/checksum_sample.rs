@@ -7,9 +7,10 @@
 use super::{Checksum, Segment, decode_verified};
 use crate::capture::Packet;
 
-/// Correct checksums per wrong one from which on wrong ones indicate damage. If every fifth packet
-/// is damaged, connections make little progress: with this much loss TCP mostly waits for its
-/// retransmission timer (Padhye et al., "Modeling TCP Throughput", SIGCOMM 1998).
+/// If there are at least this many correct checksums per wrong one, a wrong one indicates damage.
+/// If every fifth packet is damaged, connections make little progress: with this much loss TCP
+/// mostly waits for its retransmission timer (Padhye et al., "Modeling TCP Throughput", SIGCOMM
+/// 1998).
 const RIGHT_FOR_EACH_WRONG: u8 = 4;
 
 /// Number of recently verified checksums that were correct, and that were wrong.

@@ -114,7 +114,7 @@ fn recorded(tools: &[&str], script: &str) -> Option<(tempfile::TempDir, Vec<[Vec
     Some((folder, found))
 }
 
-/// Whether the found data is the sent data without its begin: a busy machine may miss packets.
+/// Whether the found data is the sent data without its start: a busy machine may miss packets.
 fn ends_with(found: &[u8], sent: &[u8]) -> bool {
     found.len() >= sent.len() && found.ends_with(sent)
 }

@@ -43,7 +43,7 @@ pub(super) struct Count {
 }
 
 /// Reads a row of packets and passes them to the sink. Returns `None` if it is damaged, after
-/// passing on its valid begin.
+/// passing on its valid start.
 pub(super) fn read_row<S: Sink>(payload: &[u8], count: &mut Count, sink: &mut S) -> Option<()> {
     let mut fields = Fields::new(payload);
     let number = fields.number()?;

@@ -192,7 +192,7 @@ impl LookupTracker {
         }
     }
 
-    /// All lookups, ordered by their begin. Without a clock their durations are unknown.
+    /// All lookups, ordered by their start. Without a clock their durations are unknown.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
         for Open { lookup, .. } in std::mem::take(&mut self.open).into_values() {
             self.keep(lookup);

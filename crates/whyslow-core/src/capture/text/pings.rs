@@ -215,7 +215,7 @@ impl PingSeries {
         let shown = match self.seqs {
             _ if by_tcpdump => Some((self.requests, self.answered)),
             _ if self.elided => None,
-            // Without the begin it is unknown which requests came before; BSD counts from 0, Linux
+            // Without the start it is unknown which requests came before; BSD counts from 0, Linux
             // from 1.
             Some((least, most)) => {
                 let first = if self.begun { least.min(1) } else { least };

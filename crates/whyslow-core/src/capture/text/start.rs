@@ -22,7 +22,7 @@ pub(super) struct Start {
     pub(super) number: Option<u64>,
     /// End of the text that was added before the line.
     pub(super) prefix: usize,
-    /// Begin of the text after the time.
+    /// Start of the text after the time.
     pub(super) text: usize,
     /// Whether the line is certainly tcpdump's: other programs may start their lines with a time as
     /// well.

@@ -16,7 +16,7 @@ pub(super) use conversations::SummaryConversations;
 const MAX_BRACKETS: usize = 16;
 /// Longest name of a host or a port.
 const MAX_WORD: usize = 255;
-/// Seconds from which on a time is since the epoch: in 1973.
+/// Times above this many seconds are since the epoch: this is in 1973.
 const FIRST_EPOCH: i64 = 100_000_000;
 
 /// One line, with borrowed words.

@@ -7,7 +7,7 @@ use crate::units::{Nanos, SeqNumber, Time};
 /// One contiguous bulk of payload.
 #[derive(Clone, Debug, Default)]
 pub struct TransferFacts {
-    /// Relative sequence numbers of its begin and end (as in Wireshark).
+    /// Relative sequence numbers of its start and end (as in Wireshark).
     pub seq: (u64, u64),
     /// Time of the first byte.
     pub start: Time,
@@ -76,7 +76,7 @@ pub struct TransferFacts {
     /// Total silence inside this message, if only lengths suggest that the parts around them are
     /// one message.
     pub inferred_stalls: Nanos,
-    /// Lowest round trip from the capture point to its sender that was known at its begin.
+    /// Lowest round trip from the capture point to its sender that was known at its start.
     pub loop_at_start: Nanos,
     /// That value was far too low: it is uncertain which ACKs the sender had, and how long the
     /// round trips were.

@@ -29,7 +29,7 @@ pub struct Content {
     /// The first TLS record after each change of direction: start, end, content type. In order.
     /// Includes each record that may be the first after a [greeting](Self::greeting).
     pub firsts: Vec<(u64, u64, u8)>,
-    /// Begin and end of the session tickets and settings of a TLS 1.3 server, if recognised: they
+    /// Start and end of the session tickets and settings of a TLS 1.3 server, if recognised: they
     /// are not a response.
     pub greeting: Option<(u64, u64)>,
     /// HTTP heads: start, and `GET /path` or `200 OK` in printable ASCII (with `…` if truncated).

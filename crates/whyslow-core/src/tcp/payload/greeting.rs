@@ -81,7 +81,7 @@ mod tests {
 
     /// A server's handshake, the client's turn, and these records of application data. Returns
     /// whether each may be the first of a response, and the position of the certain greeting
-    /// relative to its begin. Without a version, the hello is truncated before the version.
+    /// relative to its start. Without a version, the hello is truncated before the version.
     fn behind_handshake(version: Option<u16>, lens: &[usize]) -> (Vec<bool>, Option<(u64, u64)>) {
         let mut stream = Stream::default();
         let hello = record(22, &server_hello(version));

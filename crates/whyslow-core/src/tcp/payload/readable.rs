@@ -4,7 +4,7 @@
 //! A stream reads from the start of a record, head or greeting. Where it expects one depends on
 //! earlier payload, which may be in another file. So this selects the first bytes at all positions
 //! where one could start; in ciphertext, one position in three million bytes matches by chance.
-//! Data that starts at the end of a segment continues at the begin of the next one.
+//! Data that starts at the end of a segment continues at the start of the next one.
 //!
 //! The result of a stream is the same for the selected bytes with zeros between them (spaces if all
 //! of the payload is text) as for the whole payload.

@@ -272,7 +272,7 @@ mod tests {
         b"nothing of note",
     ];
 
-    /// A segment: its side, the distance of its begin from the side's last byte, its payload, and
+    /// A segment: its side, the distance of its start from the side's last byte, its payload, and
     /// the number of captured bytes.
     fn segments() -> impl Strategy<Value = (Side, i32, usize, usize)> {
         let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];

@@ -59,7 +59,7 @@ struct GapAfterSilence {
     /// Its ID.
     id: u16,
     missing: u32,
-    /// Begin of the silence.
+    /// Start of the silence.
     since: Time,
 }
 

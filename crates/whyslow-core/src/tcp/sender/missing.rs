@@ -57,7 +57,7 @@ impl SenderState {
     }
 
     /// At the end of the connection: keeps the number of packets missing before each transfer, and
-    /// in pauses near its begin, only if IDs are reliable and the number is plausible.
+    /// in pauses near its start, only if IDs are reliable and the number is plausible.
     pub(super) fn finalize_missing(&mut self, path: &PathEstimate) {
         self.facts.ip_ids_reliable = self.ip_ids.are_reliable();
         let most = if self.facts.ip_ids_reliable { self.max_missing_packets() } else { 0 };

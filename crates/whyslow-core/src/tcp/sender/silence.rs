@@ -16,7 +16,7 @@ impl SenderState {
         MIN_IDLE.max(self.srtt.rto()).max(rtt.scale(IDLE_ROUND_TRIPS))
     }
 
-    /// Time from which on its silence means that the complete transfer was sent, if no more data
+    /// Time when its silence begins to mean that the complete transfer was sent, if no more data
     /// follows. `None` while the silence may have another reason: unacknowledged bytes, a closed
     /// window, or a loss that is being repaired. Call it after [`finish`](Self::finish), when all
     /// ACKs are applied.

@@ -29,7 +29,7 @@ pub(crate) struct TransferRecorder {
     round: RoundFacts,
     /// SND.MAX at the start of the round.
     round_from: u64,
-    /// Begin of the round's pauses: the time of the last segment before it.
+    /// Start of the round's pauses: the time of the last segment before it.
     gaps_from: Time,
     /// Nanoseconds of the round's pauses that are recorded individually, or in another category
     /// than `flowing`.

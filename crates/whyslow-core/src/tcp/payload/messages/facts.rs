@@ -10,14 +10,14 @@ use crate::units::Time;
 pub struct MessageFacts {
     /// Their protocol.
     pub protocol: RequestProtocol,
-    /// The first requests with their responses, ordered by their begin.
+    /// The first requests with their responses, ordered by their start.
     pub requests: Vec<RequestFacts>,
     /// Number of all requests.
     pub requests_total: u64,
     /// The waits of each side for an HTTP/2 window; `None` unless all frames that fill and open
     /// windows were parsed.
     pub windows: Option<[Vec<WindowWait>; 2]>,
-    /// Begin and end of the heartbeats of each side and of their responses.
+    /// Start and end of the heartbeats of each side and of their responses.
     pub heartbeats: [Vec<(u64, u64)>; 2],
     /// Both sides were parsed completely.
     pub is_whole: bool,

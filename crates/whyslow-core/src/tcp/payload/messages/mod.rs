@@ -2,7 +2,7 @@
 //! decrypted.
 //!
 //! Each protocol has a small parser that implements this trait. It gets the bytes of both sides in
-//! order, and finds the begin and end of messages, the request of each response, and its label. A
+//! order, and finds the start and end of messages, the request of each response, and its label. A
 //! label names the operation and contains no data: the query of a path is removed, SQL literals
 //! become `?`, and arguments of commands are removed.
 //!

@@ -75,7 +75,7 @@ pub(super) trait Messages {
 pub(super) struct Found {
     pub(super) requests: Requests,
     pub(super) heads: FoundHeads,
-    /// Begin and end of the heartbeats of each side and of their responses.
+    /// Start and end of the heartbeats of each side and of their responses.
     pub(super) heartbeats: [Vec<(u64, u64)>; 2],
 }
 

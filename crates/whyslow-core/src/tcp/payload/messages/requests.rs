@@ -21,7 +21,7 @@ pub struct RequestFacts {
     pub error: Option<String>,
     /// It waits for an event (a long poll).
     pub is_poll: bool,
-    /// Begin of the record or segment in which the request begins, as a relative sequence number of
+    /// Start of the record or segment in which the request begins, as a relative sequence number of
     /// the requester.
     pub seq: u64,
     /// The same for the response, once it has begun.
@@ -78,7 +78,7 @@ impl RequestFacts {
 pub(super) struct Requests {
     list: Vec<RequestFacts>,
     total: u64,
-    /// Begin and end of each side's messages with a known length.
+    /// Start and end of each side's messages with a known length.
     announced: [Vec<(u64, u64)>; 2],
 }
 
@@ -109,7 +109,7 @@ impl Requests {
         }
     }
 
-    /// Begin and end of a side's messages with a known length, in order. Merges messages that
+    /// Start and end of a side's messages with a known length, in order. Merges messages that
     /// overlap in time.
     pub(super) fn take_announced(&mut self, from: usize) -> Vec<(u64, u64)> {
         let mut messages = self.announced.get_mut(from).map(std::mem::take).unwrap_or_default();

@@ -17,7 +17,7 @@ struct Step {
 enum What {
     /// New bytes, after a hole; holds both sizes.
     New(u32, u32),
-    /// Old bytes; holds the distance of their begin from the end, and their number.
+    /// Old bytes; holds the distance of their start from the end, and their number.
     Again(u32, u32),
     /// An ACK with payload. Holds the number of bytes that stay outstanding, the payload length,
     /// and a SACK block relative to the acknowledgment number.

@@ -182,7 +182,7 @@ impl Half {
         Some(event)
     }
 
-    /// Parses the begin of `piece`, and removes the parsed bytes.
+    /// Parses the start of `piece`, and removes the parsed bytes.
     fn advance(&mut self, piece: &mut Vec<u8>) -> Event {
         match &mut self.state {
             State::Frame(header) => {
