@@ -310,7 +310,7 @@ impl TextReader {
             (_, Some(start), _) => {
                 self.end_packet(sink);
                 if let Some(before) = before.and_then(|line| line.get(..start.prefix)).filter(|_| start.certain) {
-                    self.prefix.learn(before);
+                    self.prefix.set(before);
                 }
                 let text = line.get(start.text..).unwrap_or("");
                 if self.quiet.is_holding() || self.is_quiet(text) {
@@ -453,12 +453,12 @@ impl TextReader {
             }
             _ => None,
         };
-        let (mut said, mut is_unread) = (None, false);
+        let (mut non_tcp, mut is_unread) = (None, false);
         let stamps = segment.and_then(|segment| segment.stamps).filter(|_| self.summaries.shows_timestamps());
         let original_len = match (segment, class) {
             (Some(segment), _) => segment.original_len,
             (None, Class::Ip(protocol)) => {
-                said = self.non_tcp();
+                non_tcp = self.non_tcp();
                 self.error(&mut out, sink).unwrap_or_else(|| build::bare_ip(&mut out, protocol))
             }
             (None, Class::NotIp(ether_type)) => {
@@ -483,7 +483,7 @@ impl TextReader {
             return;
         }
         let (link, data) = (LinkType(link), out.as_slice());
-        let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, said };
+        let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, non_tcp };
         self.delivery.deliver(packet, sink);
         self.out = out;
         // The bytes and times of an unreadable packet are as unknown as those of an omitted one.

@@ -16,7 +16,7 @@ use crate::units::{Nanos, Time};
 const MAX_EXCHANGES: usize = 1024;
 
 /// Largest payload of a GOAWAY and a close_notify in records, bytes.
-const GOODBYE_MAX: u64 = 100;
+const CLOSING_MESSAGE_MAX: u64 = 100;
 /// Least time that a server waits before it closes an idle connection.
 const SECOND: Nanos = Nanos::from_millis(1_000);
 
@@ -79,11 +79,12 @@ pub(super) fn note_greeting(
 /// Marks the last payload of a server before its FIN as housekeeping if it came after a second or
 /// more and is too small for a response: a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and its
 /// encryption) or a close_notify. `closed`: the server's FIN.
-pub(super) fn note_goodbye(directions: &mut [DirectionFacts; 2], server: Side, closed: Option<Time>) {
+pub(super) fn note_closing_message(directions: &mut [DirectionFacts; 2], server: Side, closed: Option<Time>) {
     let Some((closed, last)) = closed.zip(directions[server].transfers.last_mut()) else { return };
     let waited = last.answered.map_or(Nanos::ZERO, |asked| last.start - asked.last);
-    let is_goodbye = last.bytes() <= GOODBYE_MAX && closed - last.last_send <= PROMPT_ANSWER && waited >= SECOND;
-    last.is_housekeeping |= is_goodbye;
+    let is_closing_message =
+        last.bytes() <= CLOSING_MESSAGE_MAX && closed - last.last_send <= PROMPT_ANSWER && waited >= SECOND;
+    last.is_housekeeping |= is_closing_message;
 }
 
 impl Conversation<'_> {

@@ -392,7 +392,7 @@ impl Connection {
         }
         if content[!client].protocol == Some(payload::Protocol::Tls) {
             let closed = self.closing[!client].map(|packet| packet.time);
-            exchanges::note_goodbye(&mut directions, !client, closed);
+            exchanges::note_closing_message(&mut directions, !client, closed);
         }
         let (decryption, messages) = readers.finish(&content, client, quic.as_deref());
         messages.iter().for_each(|messages| message_notes::note(&mut directions, messages));

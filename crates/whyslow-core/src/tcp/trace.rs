@@ -152,9 +152,9 @@ pub(super) enum Note {
     /// About the current segment.
     Sent { kind: Option<Kind>, unseen: bool, in_flight: u64 },
     /// An ACK reached its sender.
-    Taken { frame: Frame, at: Time, rtt: Option<Nanos>, duplicate: bool, in_flight: u64 },
+    AckApplied { frame: Frame, at: Time, rtt: Option<Nanos>, duplicate: bool, in_flight: u64 },
     /// The retransmission sent at this time, from this byte on, was spurious.
-    Needless { time: Time, start: u64 },
+    Spurious { time: Time, start: u64 },
 }
 
 /// Notes since the last segment.

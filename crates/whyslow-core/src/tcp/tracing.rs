@@ -35,14 +35,14 @@ impl SenderState {
         let in_flight = self.in_flight();
         let Some(mut notes) = self.trace_notes.take() else { return };
         let duplicate = duplicates > before.0;
-        notes.new.push(Note::Taken { frame: place.frame(), at, rtt, duplicate, in_flight });
+        notes.new.push(Note::AckApplied { frame: place.frame(), at, rtt, duplicate, in_flight });
         if spurious > before.1 {
             if notes.spurious_noted.len() > MAX_SPURIOUS_NOTED {
                 notes.spurious_noted.clear();
             }
             for (time, start) in self.spurious_retransmits() {
                 if notes.spurious_noted.insert((time, start)) {
-                    notes.new.push(Note::Needless { time, start });
+                    notes.new.push(Note::Spurious { time, start });
                 }
             }
         }
@@ -169,8 +169,8 @@ impl Tracking {
         for note in notes.new.drain(..) {
             let place = match note {
                 Note::Sent { .. } => now,
-                Note::Taken { frame, .. } => trace.position_of_frame(frame),
-                Note::Needless { time, start } => trace.sent_at(time, start),
+                Note::AckApplied { frame, .. } => trace.position_of_frame(frame),
+                Note::Spurious { time, start } => trace.sent_at(time, start),
             };
             let Some(point) = place.and_then(|at| trace.pending.get_mut(at)) else {
                 trace.late_verdicts += 1;
@@ -182,11 +182,11 @@ impl Tracking {
                     point.unseen_original = unseen;
                     point.in_flight = (point.len > 0).then_some(in_flight);
                 }
-                Note::Taken { at, rtt, duplicate, in_flight, .. } => {
+                Note::AckApplied { at, rtt, duplicate, in_flight, .. } => {
                     (point.applied, point.rtt, point.duplicate_ack) =
                         (Some((at - trace.origin, in_flight)), rtt, duplicate);
                 }
-                Note::Needless { .. } => point.kind = Kind::Spurious,
+                Note::Spurious { .. } => point.kind = Kind::Spurious,
             }
         }
     }

@@ -153,24 +153,24 @@ impl Script {
 }
 
 #[derive(Default)]
-struct Taken([Vec<u8>; 2]);
+struct Plaintexts([Vec<u8>; 2]);
 
-impl PlaintextSink for Taken {
+impl PlaintextSink for Plaintexts {
     fn opened(&mut self, record: &Opened<'_>) {
         self.0[record.from].extend_from_slice(record.data.unwrap_or_default());
     }
 }
 
-fn read(log: &str, segments: &[(Side, u64, Vec<u8>)]) -> (Taken, Decryption) {
+fn read(log: &str, segments: &[(Side, u64, Vec<u8>)]) -> (Plaintexts, Decryption) {
     let mut session = Session::new(KeyRing::from(Arc::new(KeyLog::new(log.as_bytes()))));
-    let mut taken = Taken::default();
+    let mut plaintexts = Plaintexts::default();
     for (number, (from, start, bytes)) in segments.iter().enumerate() {
         let frame = Frame { file: None, number: number as u64 + 1 };
         let (len, time) = (bytes.len() as u64, Time(number as i64));
-        session.push(&Sent { from: *from, start: *start, bytes, len, time, frame }, &mut taken);
+        session.push(&Sent { from: *from, start: *start, bytes, len, time, frame }, &mut plaintexts);
     }
     let outcome = session.outcome(Side::A, Frame { file: None, number: 1 << 40 });
-    (taken, outcome)
+    (plaintexts, outcome)
 }
 
 fn stopped(outcome: &Decryption) -> [Option<Undecrypted>; 2] {
@@ -183,8 +183,8 @@ fn every_suite_and_segment_size_is_decrypted() {
         let script = Script::talk(version, number);
         // The first segment shows the start of TLS.
         for size in [7, 61, 1_460, 100_000] {
-            let (taken, outcome) = read(&script.log, &script.segments(size));
-            assert!(taken.0 == script.data, "suite {number:#x} in segments of {size}: {outcome:?}");
+            let (plaintexts, outcome) = read(&script.log, &script.segments(size));
+            assert!(plaintexts.0 == script.data, "suite {number:#x} in segments of {size}: {outcome:?}");
             assert_eq!(stopped(&outcome), [None; 2]);
             assert_eq!((outcome.version, outcome.cipher_suite), (Some(version), Some(number)));
             assert_eq!(outcome.directions[1].bytes, script.data[1].len() as u64);
@@ -211,24 +211,24 @@ fn renegotiated_keys_are_followed() {
     }
     script.ciphers = fresh.ciphers;
     script.send(Side::A, b"asked again").send(Side::B, b"and answered");
-    let (taken, outcome) = read(&script.log, &script.segments(1_460));
-    assert_eq!((taken.0 == script.data, stopped(&outcome)), (true, [None; 2]));
+    let (plaintexts, outcome) = read(&script.log, &script.segments(1_460));
+    assert_eq!((plaintexts.0 == script.data, stopped(&outcome)), (true, [None; 2]));
 }
 
 #[test]
 fn early_data_is_skipped() {
     let mut script = Script::tls13(0x1301, Suite::of(0x1301).unwrap(), 32, true);
     script.send(Side::A, b"a request").send(Side::B, b"a response");
-    let (taken, outcome) = read(&script.log, &script.segments(1_460));
-    assert_eq!((taken.0, stopped(&outcome)), (script.data, [None; 2]));
+    let (plaintexts, outcome) = read(&script.log, &script.segments(1_460));
+    assert_eq!((plaintexts.0, stopped(&outcome)), (script.data, [None; 2]));
 }
 
 #[test]
 fn application_secrets_are_sufficient() {
     let script = Script::talk(0x0304, 0x1302);
     let log: Vec<&str> = script.log.lines().filter(|line| !line.contains("HANDSHAKE")).collect();
-    let (taken, outcome) = read(&log.join("\n"), &script.segments(1_460));
-    assert_eq!((taken.0, stopped(&outcome)), (script.data, [None; 2]));
+    let (plaintexts, outcome) = read(&log.join("\n"), &script.segments(1_460));
+    assert_eq!((plaintexts.0, stopped(&outcome)), (script.data, [None; 2]));
 }
 
 #[test]
@@ -260,21 +260,21 @@ fn missing_segment_ends_only_its_direction() {
     let mut segments = script.segments(1_460);
     let lost = segments.iter().rposition(|(from, _, bytes)| *from == Side::B && bytes.len() == 1_460).unwrap();
     segments.remove(lost);
-    let (taken, outcome) = read(&script.log, &segments);
+    let (plaintexts, outcome) = read(&script.log, &segments);
     assert_eq!(stopped(&outcome), [None, Some(Undecrypted::BytesMissing)]);
-    assert_eq!(taken.0[0], script.data[0]);
-    assert!(script.data[1].starts_with(&taken.0[1]));
+    assert_eq!(plaintexts.0[0], script.data[0]);
+    assert!(script.data[1].starts_with(&plaintexts.0[1]));
 }
 
 #[test]
 fn truncated_packets_are_reported() {
     let script = Script::talk(0x0303, 0xc030);
     let ring = KeyRing::from(Arc::new(KeyLog::new(script.log.as_bytes())));
-    let (mut session, mut taken) = (Session::new(ring), Taken::default());
+    let (mut session, mut plaintexts) = (Session::new(ring), Plaintexts::default());
     for (from, start, bytes) in script.segments(1_460) {
         let (len, time, frame) = (bytes.len() as u64, Time(0), Frame::default());
         let bytes = &bytes[..bytes.len().min(400)];
-        session.push(&Sent { from, start, bytes, len, time, frame }, &mut taken);
+        session.push(&Sent { from, start, bytes, len, time, frame }, &mut plaintexts);
     }
     let outcome = session.outcome(Side::A, Frame::default());
     assert_eq!(stopped(&outcome), [None, Some(Undecrypted::PacketsCut)]);
@@ -286,16 +286,16 @@ fn secrets_after_the_hellos_are_used() {
     let ring = KeyRing::default();
     let of_another = script.log.replace(&hex(&CLIENT_RANDOM), &hex(&SERVER_RANDOM));
     ring.read_block(of_another.as_bytes(), Frame::default());
-    let (mut session, mut taken) = (Session::new(ring.clone()), Taken::default());
+    let (mut session, mut plaintexts) = (Session::new(ring.clone()), Plaintexts::default());
     for (number, (from, start, bytes)) in script.segments(500).iter().enumerate() {
         let frame = Frame { file: None, number: number as u64 };
         if number == 4 {
             ring.read_block(script.log.as_bytes(), frame);
         }
         let sent = Sent { from: *from, start: *start, bytes, len: bytes.len() as u64, time: Time(0), frame };
-        session.push(&sent, &mut taken);
+        session.push(&sent, &mut plaintexts);
     }
-    assert_eq!(taken.0, script.data);
+    assert_eq!(plaintexts.0, script.data);
 }
 
 proptest! {
@@ -317,9 +317,9 @@ proptest! {
                 segments.swap(at, to);
             }
         }
-        let (taken, outcome) = read(&script.log, &segments);
+        let (plaintexts, outcome) = read(&script.log, &segments);
         prop_assert_eq!(stopped(&outcome), [None; 2]);
-        prop_assert!(taken.0 == script.data);
+        prop_assert!(plaintexts.0 == script.data);
     }
 
     #[test]
@@ -342,10 +342,10 @@ proptest! {
                 }
             }
         }
-        let (taken, outcome) = read(&script.log, &segments);
+        let (plaintexts, outcome) = read(&script.log, &segments);
         for side in Side::BOTH {
-            prop_assert!(script.data[side].starts_with(&taken.0[side]), "what is opened was sent");
+            prop_assert!(script.data[side].starts_with(&plaintexts.0[side]), "what is opened was sent");
         }
-        prop_assert_eq!(outcome.bytes(), taken.0.iter().map(|data| data.len() as u64).sum::<u64>());
+        prop_assert_eq!(outcome.bytes(), plaintexts.0.iter().map(|data| data.len() as u64).sum::<u64>());
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct TextPacket<D> {
     pub(super) left_out: bool,
     /// TCP timestamps of a segment.
     pub(super) stamps: Option<SegmentTimestamps>,
-    pub(super) said: Option<NonTcp>,
+    pub(super) non_tcp: Option<NonTcp>,
 }
 
 /// A packet with facts other than TCP's.
@@ -112,7 +112,7 @@ impl Delivery {
         }
         self.packets += 1;
         self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
-        match packet.said {
+        match packet.non_tcp {
             Some(NonTcp::Dns(line)) => self.lookups.observe(line, time),
             Some(NonTcp::Echo(echo)) => self.pings.observe(echo, time),
             None => {}
@@ -125,7 +125,7 @@ impl Delivery {
 impl<D> TextPacket<D> {
     /// The same packet with its bytes in another form.
     fn map<T>(self, hold: impl FnOnce(D) -> T) -> TextPacket<T> {
-        let Self { stamp, digits, frame, link, data, original_len, left_out, stamps, said } = self;
-        TextPacket { stamp, digits, frame, link, data: hold(data), original_len, left_out, stamps, said }
+        let Self { stamp, digits, frame, link, data, original_len, left_out, stamps, non_tcp } = self;
+        TextPacket { stamp, digits, frame, link, data: hold(data), original_len, left_out, stamps, non_tcp }
     }
 }

@@ -52,16 +52,16 @@ impl<'a> IcmpLine<'a> {
             (scope @ ("net" | "host"), rest) => (scope, rest),
             _ => ("", body),
         };
-        let (host, said) = rest.split_once(' ')?;
+        let (host, message) = rest.split_once(' ')?;
         let host = Self { about: Some(host), ..self };
-        if let Some(port) = said.strip_prefix("tcp port ") {
+        if let Some(port) = message.strip_prefix("tcp port ") {
             let port = port.split_once(" unreachable")?.0;
             return Some(Self { port: Some(port), is_tcp: true, kind: (3, 3), ..host });
         }
-        if said.starts_with("protocol 6 unreachable") {
+        if message.starts_with("protocol 6 unreachable") {
             return Some(Self { is_tcp: true, kind: (3, 2), ..host });
         }
-        let why = said.strip_prefix("unreachable")?;
+        let why = message.strip_prefix("unreachable")?;
         let why = why.strip_prefix(" - ").unwrap_or("");
         let net = scope == "net";
         let code = match why {
@@ -148,9 +148,9 @@ impl<'a> QuotedPacket<'a> {
             if let Some((_, header)) = line.split_once("proto ") {
                 quoted.is_other = !header.starts_with("TCP (6)");
                 quoted.size = after(header, "), length ").unwrap_or(0);
-            } else if let (None, Some((before, behind))) = (quoted.ends, line.split_once(" > ")) {
+            } else if let (None, Some((before, after))) = (quoted.ends, line.split_once(" > ")) {
                 let src = before.rsplit([' ', '\t']).next().unwrap_or("");
-                let dst = behind.split(' ').next().and_then(|dst| dst.strip_suffix(':')).unwrap_or("");
+                let dst = after.split(' ').next().and_then(|dst| dst.strip_suffix(':')).unwrap_or("");
                 let parts = src.rsplit_once('.').zip(dst.rsplit_once('.'));
                 quoted.ends = parts.map(|((src, from), (dst, to))| [[src, from], [dst, to]]);
             }
@@ -177,9 +177,9 @@ impl OtherProtocols {
             return;
         }
         let v6 = text.contains("IP6");
-        let Some((before, behind)) = text.split_once(" > ") else { return };
+        let Some((before, after)) = text.split_once(" > ") else { return };
         let src = before.rsplit([' ', '\t']).next().unwrap_or("");
-        let dst = behind.split(' ').next().map_or("", |dst| dst.strip_suffix(':').unwrap_or(dst));
+        let dst = after.split(' ').next().map_or("", |dst| dst.strip_suffix(':').unwrap_or(dst));
         let is_echo = text.contains("echo request");
         let known = |end: &str| names.known(if is_echo { end } else { end.rsplit_once('.')?.0 }, v6);
         if let Some(pair) = known(src).zip(known(dst))

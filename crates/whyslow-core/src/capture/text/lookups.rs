@@ -32,13 +32,13 @@ impl DnsLine {
     pub(super) fn read(text: &str) -> Option<Self> {
         let (before, after) = text.split_once(" > ")?;
         let source = before.rsplit([' ', '\t']).next()?;
-        let (target, said) = after.split_once(": ")?;
-        let said = said.trim_start();
+        let (target, body) = after.split_once(": ")?;
+        let body = body.trim_start();
         // A checksum under -v: `[udp sum ok] `.
-        let said = said.strip_prefix('[').and_then(|said| said.split_once("] ")).map_or(said, |(_, said)| said);
-        let digits = said.bytes().take_while(u8::is_ascii_digit).count();
-        let id = said.get(..digits)?.parse().ok()?;
-        let words = said.get(digits..)?.trim_start_matches(|c: char| "+-*|$%".contains(c));
+        let body = body.strip_prefix('[').and_then(|body| body.split_once("] ")).map_or(body, |(_, body)| body);
+        let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+        let id = body.get(..digits)?.parse().ok()?;
+        let words = body.get(digits..)?.trim_start_matches(|c: char| "+-*|$%".contains(c));
         if is_server(target) {
             let mark = words.find("? ")?;
             let (kind, name) = (words.get(..mark)?.rsplit(' ').next()?, words.get(mark + 2..)?);
@@ -105,16 +105,16 @@ struct Open {
     lookup: Lookup,
     name_hash: u64,
     /// Hashes of its queries.
-    asked: Vec<u64>,
+    queries: Vec<u64>,
 }
 
 /// Most stored queries of one lookup.
-const MAX_ASKED: usize = 16;
+const MAX_QUERIES: usize = 16;
 
 impl LookupTracker {
     /// Processes a query or response at `time`.
-    pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
-        match talk {
+    pub(super) fn observe(&mut self, line: DnsLine, time: Time) {
+        match line {
             DnsLine::Query { client, server, id, kind, name } => {
                 let query_hash = self.hasher.hash_one((&client, &server, id));
                 let name_hash = self.hasher.hash_one((host(&client), &name, &kind));
@@ -124,15 +124,15 @@ impl LookupTracker {
                     let (name, kind, start) = (name.into(), kind.into(), time);
                     let (took, queries, answers, refusal) = (None, 0, None, None);
                     let lookup = Lookup { client, server, name, kind, start, took, queries, answers, refusal };
-                    self.begin(Open { lookup, name_hash, asked: Vec::new() })
+                    self.begin(Open { lookup, name_hash, queries: Vec::new() })
                 });
                 self.note_query(number, query_hash, server);
             }
             DnsLine::Answer { client, server, id, answers, refusal } => {
                 steps::count(1);
                 let query_hash = self.hasher.hash_one((&client, &server, id));
-                let asked = self.by_query.get(&query_hash).and_then(|those| those.first().copied());
-                let Some(mut lookup) = asked.and_then(|number| self.take(number)) else { return };
+                let oldest = self.by_query.get(&query_hash).and_then(|those| those.first().copied());
+                let Some(mut lookup) = oldest.and_then(|number| self.take(number)) else { return };
                 lookup.took = Some((time - lookup.start).or_zero());
                 lookup.server = server.into();
                 lookup.answers = Some(answers);
@@ -160,20 +160,20 @@ impl LookupTracker {
     /// Counts a query for an open lookup.
     fn note_query(&mut self, number: u64, query_hash: u64, server: Box<str>) {
         steps::count(1);
-        let Some(Open { lookup, asked, .. }) = self.open.get_mut(&number) else { return };
+        let Some(Open { lookup, queries, .. }) = self.open.get_mut(&number) else { return };
         lookup.queries += 1;
         lookup.server = server.into();
-        if !asked.contains(&query_hash) && asked.len() < MAX_ASKED {
-            asked.push(query_hash);
+        if !queries.contains(&query_hash) && queries.len() < MAX_QUERIES {
+            queries.push(query_hash);
             self.by_query.entry(query_hash).or_default().insert(number);
         }
     }
 
     /// Removes an open lookup.
     fn take(&mut self, number: u64) -> Option<Lookup> {
-        let Open { lookup, name_hash, asked } = self.open.remove(&number)?;
+        let Open { lookup, name_hash, queries } = self.open.remove(&number)?;
         self.by_name.remove(&name_hash);
-        for query_hash in asked {
+        for query_hash in queries {
             if let Some(those) = self.by_query.get_mut(&query_hash) {
                 those.remove(&number);
                 if those.is_empty() {

@@ -65,7 +65,7 @@ impl Names {
     }
 
     /// Records that a packet's bytes show `address` for `host`.
-    pub(super) fn learn<S: Sink>(&mut self, host: &str, address: IpAddr, sink: &mut S) {
+    pub(super) fn set_address<S: Sink>(&mut self, host: &str, address: IpAddr, sink: &mut S) {
         let table = if address.is_ipv6() { &mut self.v6 } else { &mut self.v4 };
         let known = table.get(host) == Some(&address);
         if host.is_empty() || literal(host).is_some() || known || table.len() >= MAX_NAMES {

@@ -35,11 +35,11 @@ impl EchoLine {
     /// Parses the text of a packet other than TCP; `None` if it is not an echo.
     pub(super) fn read(text: &str) -> Option<Self> {
         let at = text.find(": ICMP echo re").or_else(|| text.find(": ICMP6, echo re"))?;
-        let (head, said) = text.split_at(at);
+        let (head, body) = text.split_at(at);
         let (before, target) = head.rsplit_once(" > ")?;
         let source = before.rsplit([' ', '\t']).next()?;
-        let reply = said.contains("echo reply");
-        let after = |word: &str| number(said.split_once(word)?.1);
+        let reply = body.contains("echo reply");
+        let after = |word: &str| number(body.split_once(word)?.1);
         let (from, to) = if reply { (target, source) } else { (source, target) };
         let known = !from.is_empty() && !to.is_empty() && from.len() <= MAX_HOST && to.len() <= MAX_HOST;
         known.then_some(Self {
@@ -186,10 +186,10 @@ impl PingTracker {
                 series.waiting.pop_front();
             }
         } else if let Some(at) = series.waiting.iter().position(|&(seq, _)| seq == echo.seq)
-            && let Some((_, asked)) = series.waiting.remove(at)
+            && let Some((_, sent)) = series.waiting.remove(at)
         {
             series.answered += 1;
-            series.times.add((time - asked).or_zero());
+            series.times.add((time - sent).or_zero());
         }
     }
 
@@ -197,7 +197,7 @@ impl PingTracker {
     /// times between tcpdump's lines are unknown.
     pub(super) fn finish(mut self, clock: bool, last: Time) -> (Vec<Ping>, u64) {
         for series in self.series.iter_mut().filter(|_| clock) {
-            let open = series.waiting.iter().filter(|(_, asked)| last - *asked < LAST).count();
+            let open = series.waiting.iter().filter(|(_, sent)| last - *sent < LAST).count();
             series.requests = series.requests.saturating_sub(open as u64);
         }
         (self.series.into_iter().filter_map(|series| series.into_ping(clock)).collect(), self.beyond)

@@ -38,7 +38,7 @@ impl Prefix {
     }
 
     /// Sets the prefix to the text before a packet.
-    pub(super) fn learn(&mut self, before: &str) {
+    pub(super) fn set(&mut self, before: &str) {
         self.words.clear();
         let mut rest = before;
         while let Some((word, after)) = next(rest) {

@@ -32,8 +32,8 @@ impl TextReader {
         });
         let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
         if let Some(found) = dumped {
-            self.names.learn(pair.src.of(text), found.src, sink);
-            self.names.learn(pair.dst.of(text), found.dst, sink);
+            self.names.set_address(pair.src.of(text), found.src, sink);
+            self.names.set_address(pair.dst.of(text), found.dst, sink);
             let printed_len = found.headers.saturating_add(line.payload_len());
             let original_len = found.original_len.unwrap_or(printed_len);
             let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));

@@ -35,8 +35,8 @@ const MAX_PREFIXES: usize = 12;
 const MAX_LOGS: u32 = 2;
 
 /// The start of a packet in `line`, if any. `timed`: whether the text's packets begin with a time;
-/// `lone`: whether a time is sufficient to recognise one.
-pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start> {
+/// `time_is_enough`: whether a time is sufficient to recognise one.
+pub(super) fn find(line: &str, timed: Option<bool>, time_is_enough: bool) -> Option<Start> {
     let mut at = 0;
     let mut number = None;
     let mut named = None;
@@ -57,18 +57,19 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
             certain,
         };
         if let Some(time) = time::parse(rest) {
-            let behind = at + time.len;
-            let body = line.get(behind..)?;
+            let after = at + time.len;
+            let body = line.get(after..)?;
             if let Some(words) = message(body, 1).filter(|_| log.is_none()) {
-                (log, at) = (Some(PrintedTime { logged: true, ..time }), behind + words);
+                (log, at) = (Some(PrintedTime { logged: true, ..time }), after + words);
                 if time::parse(line.get(at..)?).is_none() && begins_untimed(line.get(at..)?) {
                     return Some(start(log, at, at, true));
                 }
                 continue;
             }
-            let (text, certain) = (behind + 1, is_tcpdump(body));
+            let (text, certain) = (after + 1, is_tcpdump(body));
             let prefix = if time.logged { text } else { before };
-            let alone = lone && time.digits >= 6 && named.is_none() && !time.logged && !body.trim().is_empty();
+            let alone =
+                time_is_enough && time.digits >= 6 && named.is_none() && !time.logged && !body.trim().is_empty();
             return (certain || alone).then_some(start(Some(time), prefix, text, certain));
         }
         let may_start = untimed.is_none() && (named != Some(Tag::Word) && timed != Some(true) || log.is_some());
@@ -163,19 +164,19 @@ fn message(body: &str, logs: u32) -> Option<usize> {
         let rest = body.get(at..)?;
         at += rest.len() - rest.trim_start().len();
         let rest = body.get(at..)?;
-        if word == 0 && (begins_own(rest) || begins_untimed(rest)) {
+        if word == 0 && (begins_tcpdump(rest) || begins_untimed(rest)) {
             return None;
         }
-        let numbered = own_number(rest);
-        let behind = rest.get(numbered..)?;
-        if let Some(time) = time::parse(behind) {
-            let own = behind.get(time.len..)?;
+        let numbered = printed_number(rest);
+        let after = rest.get(numbered..)?;
+        if let Some(time) = time::parse(after) {
+            let own = after.get(time.len..)?;
             if is_tcpdump(own) {
                 let inner = if logs < MAX_LOGS { message(own, logs + 1) } else { None };
                 return Some(inner.map_or(at, |inner| at + numbered + time.len + inner));
             }
         }
-        if ended && begins_untimed(behind) {
+        if ended && begins_untimed(after) {
             return Some(at);
         }
         let end = rest.find([' ', '\t'])?;
@@ -193,21 +194,21 @@ fn message(body: &str, logs: u32) -> Option<usize> {
 }
 
 /// Length of the number from `-#` and the spaces after it; 0 if there is none.
-fn own_number(text: &str) -> usize {
+fn printed_number(text: &str) -> usize {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let behind = text.get(digits..).unwrap_or("");
-    if digits > 0 && behind.starts_with("  ") { text.len() - behind.trim_start().len() } else { 0 }
+    let after = text.get(digits..).unwrap_or("");
+    if digits > 0 && after.starts_with("  ") { text.len() - after.trim_start().len() } else { 0 }
 }
 
 /// Whether the text begins with a word that follows tcpdump's times.
-fn begins_own(text: &str) -> bool {
+fn begins_tcpdump(text: &str) -> bool {
     const STARTS: [&str; 7] = ["IP ", "IP6 ", "ARP", "arp ", "RARP", "IP\t", "IP6\t"];
     STARTS.iter().any(|start| text.starts_with(start))
 }
 
 /// Whether the text after a time is tcpdump's, and not that of another program.
 fn is_tcpdump(text: &str) -> bool {
-    begins_own(text.trim_start())
+    begins_tcpdump(text.trim_start())
         || [" > ", " IP ", " IP6 ", "ethertype ", "(tos 0x"].iter().any(|word| text.contains(word))
 }
 

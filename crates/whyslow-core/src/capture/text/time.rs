@@ -285,12 +285,12 @@ impl UndecidedTimes {
         let falls = self.halved * 8 >= self.steps && self.halved > 0 || many && self.down * 5 >= self.steps;
         let stays = self.up == 1 && self.down == 0 && many;
         // With one packet, or two starting at zero, both interpretations are equal.
-        let alike = self.sum == self.before;
+        let equal = self.sum == self.before;
         // Just after midnight: the time between packets is small compared with the time of day.
         let far = self.before.saturating_sub(self.first) < self.first / 2;
         self.by_ticks().or(if falls || stays {
             Some(true)
-        } else if many || far || alike {
+        } else if many || far || equal {
             Some(false)
         } else {
             None

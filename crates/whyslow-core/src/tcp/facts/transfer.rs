@@ -128,7 +128,7 @@ impl TransferFacts {
     /// message. `origin`: the sequence number before its side's first byte.
     pub(in crate::tcp) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
-        self.is_housekeeping |= self.answered.is_some_and(|request| request.is_farewell)
+        self.is_housekeeping |= self.answered.is_some_and(|request| request.is_close_notify)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
@@ -264,7 +264,7 @@ pub struct PeerMessage {
     /// First and last frame.
     pub frames: (Frame, Frame),
     /// Whether it announced that no more data follows.
-    pub is_farewell: bool,
+    pub is_close_notify: bool,
 }
 
 /// A segment, or a copy of one, that had to be retransmitted.

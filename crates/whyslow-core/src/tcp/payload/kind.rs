@@ -28,7 +28,7 @@ pub(crate) enum PayloadKind {
     /// Encrypted, with a length that credit has.
     MaybeCredit,
     /// It announces that no more data follows (TLS close_notify), and expects no response.
-    Farewell,
+    CloseNotify,
     /// It follows the unrequested data of a TLS 1.3 server, and may answer the message that this
     /// data seemed to answer.
     BehindGreeting,
@@ -42,7 +42,7 @@ impl PayloadKind {
             2 => Self::Credit,
             3 => Self::Continuation,
             4 => Self::MaybeCredit,
-            5 => Self::Farewell,
+            5 => Self::CloseNotify,
             6 => Self::BehindGreeting,
             _ => Self::Unread,
         }
@@ -122,12 +122,12 @@ fn of_records(payload: &[u8], len: u64) -> PayloadKind {
         let Some(header) = tls::Header::read(rest) else { return kind };
         let record = tls::HEADER_LEN as u64 + u64::from(header.len);
         match header.kind {
-            tls::APPLICATION_DATA if header.len == ALERT => return PayloadKind::Farewell,
+            tls::APPLICATION_DATA if header.len == ALERT => return PayloadKind::CloseNotify,
             tls::APPLICATION_DATA if may_be_credit(header.len) => kind = PayloadKind::MaybeCredit,
             tls::APPLICATION_DATA | tls::HANDSHAKE => return PayloadKind::Request,
             // It precedes the end of the handshake.
             tls::CHANGE_CIPHER_SPEC => {}
-            _ => return PayloadKind::Farewell,
+            _ => return PayloadKind::CloseNotify,
         }
         if record >= left {
             return kind;
@@ -209,7 +209,7 @@ mod tests {
         }
         assert_eq!(kind(&record(22, 40), Some(Protocol::Tls)), PayloadKind::Request);
         for (content, len) in [(21, 26), (23, 19)] {
-            assert_eq!(kind(&record(content, len), Some(Protocol::Tls)), PayloadKind::Farewell, "close_notify");
+            assert_eq!(kind(&record(content, len), Some(Protocol::Tls)), PayloadKind::CloseNotify, "close_notify");
         }
     }
 }

@@ -103,30 +103,30 @@ impl Readable {
     }
 
     /// Returns the ranges of a payload to store, in order. `len` is its length on the wire.
-    pub fn select(&mut self, seq: SeqNumber, payload: &[u8], len: u32, held: &mut Vec<Range<usize>>) {
-        held.clear();
-        self.select_unknown(seq, payload, held);
+    pub fn select(&mut self, seq: SeqNumber, payload: &[u8], len: u32, selected: &mut Vec<Range<usize>>) {
+        selected.clear();
+        self.select_unknown(seq, payload, selected);
         let mut empty_lines = EmptyLines::default();
-        self.continue_unfinished(seq, payload, &mut empty_lines, held);
+        self.continue_unfinished(seq, payload, &mut empty_lines, selected);
         let mut at = 0;
         while let Some(next) = payload.get(at..).and_then(|rest| rest.iter().position(|&byte| may_begin(byte))) {
             at += next;
-            self.begin(Place { seq, payload, at, before: 0 }, &mut empty_lines, held);
+            self.begin(Place { seq, payload, at, before: 0 }, &mut empty_lines, selected);
             at += 1;
         }
-        join(held, payload.len());
-        if u64::from(len) < SMALL && !has_same_kind(payload, len, held) {
-            held.clear();
-            held.push(0..payload.len());
+        join(selected, payload.len());
+        if u64::from(len) < SMALL && !has_same_kind(payload, len, selected) {
+            selected.clear();
+            selected.push(0..payload.len());
         }
     }
 
-    fn select_unknown(&mut self, seq: SeqNumber, payload: &[u8], held: &mut Vec<Range<usize>>) {
+    fn select_unknown(&mut self, seq: SeqNumber, payload: &[u8], selected: &mut Vec<Range<usize>>) {
         let Some(unknown) = &mut self.unknown else { return };
         let first = *unknown.first.get_or_insert(seq);
         // Data that fills an earlier hole may belong to it too.
         if unknown.room > 0 || seq.distance(first) < 0 {
-            held.push(0..payload.len());
+            selected.push(0..payload.len());
             unknown.room = unknown.room.saturating_sub(payload.len());
         }
     }
@@ -137,7 +137,7 @@ impl Readable {
         seq: SeqNumber,
         payload: &[u8],
         empty_lines: &mut EmptyLines,
-        held: &mut Vec<Range<usize>>,
+        selected: &mut Vec<Range<usize>>,
     ) {
         let mut index = 0;
         while let Some(&Unfinished { at, part }) = self.unfinished.get(index) {
@@ -152,51 +152,57 @@ impl Readable {
                 Part::Beginning(bytes, length) => {
                     let mut known = bytes.get(..length).unwrap_or_default().to_vec();
                     known.extend(rest.iter().take(ENOUGH.saturating_sub(length)));
-                    self.hold(Place { seq, payload, at: offset, before: length }, &known, empty_lines, held);
+                    self.hold(Place { seq, payload, at: offset, before: length }, &known, empty_lines, selected);
                 }
-                Part::Bytes(count) => self.hold_bytes(Place { seq, payload, at: offset, before: 0 }, count, held),
+                Part::Bytes(count) => self.hold_bytes(Place { seq, payload, at: offset, before: 0 }, count, selected),
                 Part::Head(room) => {
-                    self.hold_head(Place { seq, payload, at: offset, before: 0 }, room, empty_lines, held);
+                    self.hold_head(Place { seq, payload, at: offset, before: 0 }, room, empty_lines, selected);
                 }
             }
         }
     }
 
     /// Selects bytes of data that may start at this position.
-    fn begin(&mut self, place: Place<'_>, empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
+    fn begin(&mut self, place: Place<'_>, empty_lines: &mut EmptyLines, selected: &mut Vec<Range<usize>>) {
         let Some(rest) = place.payload.get(place.at..) else { return };
-        self.hold(place, rest.get(..ENOUGH).unwrap_or(rest), empty_lines, held);
+        self.hold(place, rest.get(..ENOUGH).unwrap_or(rest), empty_lines, selected);
     }
 
     /// Selects the bytes of an opening, including those before the position.
-    fn hold(&mut self, place: Place<'_>, known: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
+    fn hold(&mut self, place: Place<'_>, known: &[u8], empty_lines: &mut EmptyLines, selected: &mut Vec<Range<usize>>) {
         match opening(known) {
             Opening::Nothing => {}
             Opening::More => {
-                held.push(place.at..place.payload.len());
+                selected.push(place.at..place.payload.len());
                 let mut bytes = [0; ENOUGH];
                 let length = bytes.iter_mut().zip(known).map(|(to, from)| *to = *from).count();
                 self.remember(place.end(), Part::Beginning(bytes, length));
             }
-            Opening::Bytes(count) => self.hold_bytes(place, count, held),
-            Opening::Head => self.hold_head(place, GATHER_MAX, empty_lines, held),
+            Opening::Bytes(count) => self.hold_bytes(place, count, selected),
+            Opening::Head => self.hold_head(place, GATHER_MAX, empty_lines, selected),
         }
     }
 
-    fn hold_bytes(&mut self, place: Place<'_>, count: usize, held: &mut Vec<Range<usize>>) {
+    fn hold_bytes(&mut self, place: Place<'_>, count: usize, selected: &mut Vec<Range<usize>>) {
         let count = count.saturating_sub(place.before);
         let end = place.at.saturating_add(count).min(place.payload.len());
-        held.push(place.at..end);
+        selected.push(place.at..end);
         let missing = count.saturating_sub(end - place.at);
         if missing > 0 {
             self.remember(place.end(), Part::Bytes(missing));
         }
     }
 
-    fn hold_head(&mut self, place: Place<'_>, room: usize, empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
+    fn hold_head(
+        &mut self,
+        place: Place<'_>,
+        room: usize,
+        empty_lines: &mut EmptyLines,
+        selected: &mut Vec<Range<usize>>,
+    ) {
         let (at, length) = (place.at, place.payload.len());
         let end = empty_lines.first_end_after(place.payload, at);
-        held.push(at..end.unwrap_or(length));
+        selected.push(at..end.unwrap_or(length));
         let left = length.saturating_sub(at);
         if let Some(room) = room.checked_sub(left).filter(|&room| room > 0 && end.is_none()) {
             self.remember(place.end(), Part::Head(room));
@@ -291,25 +297,25 @@ fn tls_opening(bytes: &[u8]) -> Opening {
 }
 
 /// Sorts ranges, and joins those that touch.
-fn join(held: &mut Vec<Range<usize>>, length: usize) {
-    held.retain(|range| range.start < range.end.min(length));
-    held.sort_unstable_by_key(|range| range.start);
-    let mut joined: Vec<Range<usize>> = Vec::with_capacity(held.len());
-    for range in held.drain(..) {
+fn join(selected: &mut Vec<Range<usize>>, length: usize) {
+    selected.retain(|range| range.start < range.end.min(length));
+    selected.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(selected.len());
+    for range in selected.drain(..) {
         match joined.last_mut() {
             // Storing a gap of two bytes costs as much as storing the bytes.
             Some(last) if range.start <= last.end + 2 => last.end = last.end.max(range.end).min(length),
             _ => joined.push(range.start..range.end.min(length)),
         }
     }
-    *held = joined;
+    *selected = joined;
 }
 
 /// Whether a small message has the same role if only the stored part is known.
-fn has_same_kind(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
+fn has_same_kind(payload: &[u8], len: u32, selected: &[Range<usize>]) -> bool {
     let mut filled = [if is_all_text(payload) { b' ' } else { 0 }; SMALL as usize];
     let Some(filled) = filled.get_mut(..payload.len()) else { return false };
-    for range in held {
+    for range in selected {
         if let (Some(to), Some(from)) = (filled.get_mut(range.clone()), payload.get(range.clone())) {
             to.copy_from_slice(from);
         }
@@ -390,7 +396,7 @@ mod tests {
         ) {
             let stream: Vec<u8> = words.iter().flat_map(|&word| PAYLOADS[word].iter().copied()).collect();
             let (mut end, mut whole, mut reduced) = (0u64, Vec::new(), Vec::new());
-            let (mut readable, mut held) = (Readable::new(), Vec::new());
+            let (mut readable, mut selected) = (Readable::new(), Vec::new());
             for (index, sent) in segments.into_iter().enumerate() {
                 if cuts.contains(&index) {
                     readable = Readable::begun();
@@ -401,9 +407,9 @@ mod tests {
                 let len = payload.len();
                 let payload = payload.get(..sent.captured).unwrap_or(payload);
                 end = end.max(start + len as u64);
-                readable.select(SeqNumber(origin) + start as u32, payload, len as u32, &mut held);
+                readable.select(SeqNumber(origin) + start as u32, payload, len as u32, &mut selected);
                 let mut kept = vec![if is_all_text(payload) { b' ' } else { 0 }; payload.len()];
-                held.iter().for_each(|range| kept[range.clone()].copy_from_slice(&payload[range.clone()]));
+                selected.iter().for_each(|range| kept[range.clone()].copy_from_slice(&payload[range.clone()]));
                 whole.push((start, len, payload.to_vec(), sent.turn));
                 reduced.push((start, len, kept, sent.turn));
             }
@@ -414,10 +420,11 @@ mod tests {
     /// Steps for one payload with `heads` starts of heads, without an end or with one at the end.
     fn steps_of_heads(heads: usize, end: &[u8]) -> u64 {
         let payload = [&b"GET /".repeat(heads)[..], end].concat();
-        let mut held = Vec::new();
+        let mut selected = Vec::new();
         let steps =
-            steps::steps_during(|| Readable::new().select(SeqNumber(1), &payload, payload.len() as u32, &mut held)).1;
-        assert_eq!(held.as_slice(), std::slice::from_ref(&(0..payload.len())));
+            steps::steps_during(|| Readable::new().select(SeqNumber(1), &payload, payload.len() as u32, &mut selected))
+                .1;
+        assert_eq!(selected.as_slice(), std::slice::from_ref(&(0..payload.len())));
         steps
     }
 
@@ -436,11 +443,11 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u8
         };
-        let (mut readable, mut held, mut bytes) = (Readable::new(), Vec::new(), 0);
+        let (mut readable, mut selected, mut bytes) = (Readable::new(), Vec::new(), 0);
         for segment in 0..2_000u32 {
             let payload: Vec<u8> = (0..1448).map(|_| next()).collect();
-            readable.select(SeqNumber(segment * 1448), &payload, 1448, &mut held);
-            bytes += held.iter().map(ExactSizeIterator::len).sum::<usize>();
+            readable.select(SeqNumber(segment * 1448), &payload, 1448, &mut selected);
+            bytes += selected.iter().map(ExactSizeIterator::len).sum::<usize>();
         }
         assert!(bytes < 2_000, "{bytes} of {}", 2_000 * 1448);
     }

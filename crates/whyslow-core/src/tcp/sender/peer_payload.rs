@@ -103,7 +103,7 @@ impl PeerPayload {
         let soon = before.rtt.map_or(PROMPT_ANSWER, |rtt| rtt.max(PROMPT_ANSWER));
         let resumed = seg.time - self.last <= soon + before.loop_to_sender;
         match self.kind {
-            PayloadKind::Request | PayloadKind::Farewell => TurnOutcome::Turn,
+            PayloadKind::Request | PayloadKind::CloseNotify => TurnOutcome::Turn,
             // Credit gets no response, even if the rest comes late.
             PayloadKind::Credit => TurnOutcome::GoesOn { resumed },
             _ => {
@@ -131,7 +131,7 @@ impl PeerPayload {
             last: self.last,
             bytes: self.bytes,
             frames: (first.frame(), last.frame()),
-            is_farewell: self.kind == PayloadKind::Farewell,
+            is_close_notify: self.kind == PayloadKind::CloseNotify,
         }
     }
 }

@@ -71,7 +71,7 @@ impl SenderState {
         let then = received.map(|received| received.turn_outcome(seg, before));
         if let Some(received) = received {
             received.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
-            if received.kind == PayloadKind::Farewell {
+            if received.kind == PayloadKind::CloseNotify {
                 self.turns.note_credit(received.seq_range);
             }
             if then == Some(TurnOutcome::GoesOn { resumed: false }) && received.is_small() {
@@ -205,7 +205,7 @@ impl SenderState {
         received.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
         let is_credit = match received.kind {
             PayloadKind::Request => false,
-            PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::Farewell => true,
+            PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::CloseNotify => true,
             PayloadKind::Unread | PayloadKind::Continuation | PayloadKind::BehindGreeting => {
                 received.is_small() && (!received.acked_all || self.turns.credit_len == Some(received.first_len))
             }

@@ -33,8 +33,8 @@ const UPLOAD: &str = "\
 ";
 
 /// The text, and an error about the client's data.
-fn with(said: &str) -> String {
-    format!("{UPLOAD}10:00:00.030000 IP 203.0.113.9 > 192.0.2.1: ICMP {said}, length 36\n")
+fn with(message: &str) -> String {
+    format!("{UPLOAD}10:00:00.030000 IP 203.0.113.9 > 192.0.2.1: ICMP {message}, length 36\n")
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn error_is_about_the_only_connection_between_the_hosts() {
         ["192.0.2.1:40000", "198.51.100.2:80"]
     );
     assert_eq!(icmp.seq, 1001, "the first byte in flight");
-    for (said, kind) in [
+    for (message, kind) in [
         ("net 198.51.100.2 unreachable", (3, 0)),
         ("host 198.51.100.2 unreachable", (3, 1)),
         ("198.51.100.2 protocol 6 unreachable", (3, 2)),
@@ -67,8 +67,8 @@ fn error_is_about_the_only_connection_between_the_hosts() {
         ("host 198.51.100.2 unreachable - precedence cutoff", (3, 15)),
         ("time exceeded in-transit", (11, 0)),
     ] {
-        let [Some(icmp)] = errors(&with(said))[..] else { panic!("{said}") };
-        assert_eq!(icmp.kind, kind, "{said}");
+        let [Some(icmp)] = errors(&with(message))[..] else { panic!("{message}") };
+        assert_eq!(icmp.kind, kind, "{message}");
     }
 }
 
@@ -137,7 +137,7 @@ fn names_and_ipv6_are_read_too() {
     let [Some(icmp)] = errors(&text)[..] else { panic!() };
     assert_eq!((icmp.from.1, icmp.to.1, icmp.kind), (40_000, 80, (3, 3)));
     let v6 = UPLOAD.replace("IP ", "IP6 ").replace("192.0.2.1", "2001:db8::1").replace("198.51.100.2", "2001:db8::2");
-    for (said, kind) in [
+    for (message, kind) in [
         ("destination unreachable, unreachable route 2001:db8::2", (1, 0)),
         ("destination unreachable,  unreachable prohibited 2001:db8::2", (1, 1)),
         ("destination unreachable, beyond scope 2001:db8::2, source address 2001:db8::1", (1, 2)),
@@ -147,9 +147,9 @@ fn names_and_ipv6_are_read_too() {
         ("time exceeded in-transit for 2001:db8::2", (3, 0)),
     ] {
         for sum in ["", "[icmp6 sum ok] "] {
-            let text = format!("{v6}10:00:00.03 IP6 2001:db8:9::9 > 2001:db8::1: {sum}ICMP6, {said}, length 68\n");
-            let [Some(icmp)] = errors(&text)[..] else { panic!("{said}") };
-            assert_eq!((icmp.kind, icmp.from.1, icmp.seq), (kind, 40_000, 1001), "{said}");
+            let text = format!("{v6}10:00:00.03 IP6 2001:db8:9::9 > 2001:db8::1: {sum}ICMP6, {message}, length 68\n");
+            let [Some(icmp)] = errors(&text)[..] else { panic!("{message}") };
+            assert_eq!((icmp.kind, icmp.from.1, icmp.seq), (kind, 40_000, 1001), "{message}");
         }
     }
     let neighbour =

@@ -51,8 +51,8 @@ fn every_form_of_the_columns_is_read() {
     ] {
         assert_eq!(SummaryLine::read_tcp(&line).unwrap(), expected, "{line}");
     }
-    let noted = ACK.replace("4000 →", "[TCP Retransmission] [TCP Port numbers reused] 4000 →");
-    let read = SummaryLine::read_tcp(&noted).unwrap();
+    let with_notes = ACK.replace("4000 →", "[TCP Retransmission] [TCP Port numbers reused] 4000 →");
+    let read = SummaryLine::read_tcp(&with_notes).unwrap();
     let Info::Tcp(tcp) = &read.info else { panic!("{read:?}") };
     assert_eq!(tcp.notes.trim(), "[TCP Retransmission] [TCP Port numbers reused]");
     assert_eq!((read.src, read.protocol, read.frame_len, tcp.src_port), ("192.0.2.1", "TCP", Some(66), "4000"));
