@@ -17,11 +17,11 @@
 //! The sink is informed where packets were omitted (a line of dots, `[snip]`, missing numbers of
 //! `-#`).
 //!
-//! It promises that the packets do not depend on how the text was split over the pushes, that
-//! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
-//! by 512 lines of `-q`, by the number of names and conversations remembered), and that a line
-//! which looks like a packet and cannot be read is counted. It refuses text without packets, and
-//! `-q`, which leaves out the sequence numbers, unless routers report its segments as too big.
+//! The packets do not depend on the split of the text. Memory is bounded (by a line, by 64 packets
+//! that are queued until the meaning of their times is known, by 512 lines of `-q`, by the number
+//! of stored names and conversations). A line that looks like a packet and is unreadable is
+//! counted. Text without packets is rejected. So is `-q`, which omits the sequence numbers, unless
+//! routers report its segments as too big.
 //!
 //! A frame's number is the one printed by `-#` if these numbers increase, otherwise its position in
 //! the text. Fields that a line does not show get neutral values: TTL 0 and IP identification 0
@@ -349,12 +349,12 @@ impl TextReader {
         Ok(())
     }
 
-    /// Whether a packet's text is one of `-q` that may not be read yet.
+    /// Whether a packet's text is one of `-q` that must not be read before an ICMP error.
     fn is_quiet(&self, text: &str) -> bool {
         !self.seen_tcp && !self.quiet.is_released() && matches!(grammar::classify(text), Class::Quiet)
     }
 
-    /// Holds a line back, after one of `-q`; gives all of them where it is an error about one.
+    /// Stores a line of or after `-q`; reads all stored lines if it is an error about one of them.
     fn hold_quiet<S: Sink>(&mut self, start: &Start, text: &str, sink: &mut S) -> Result<(), CaptureError> {
         let line = quiet::HeldLine { start: *start, text: text.into(), line: self.line };
         let released = self.quiet.release(text);
@@ -371,7 +371,8 @@ impl TextReader {
         Ok(())
     }
 
-    /// A segment of `-q` in the words without it; follows the errors about such.
+    /// Rewrites a segment of `-q` in the form without it; records the ICMP errors about such
+    /// segments.
     fn requiet(&mut self, text: &str, stamp: Option<time::TextTime>) -> Option<String> {
         if !self.quiet.is_released() {
             return None;
@@ -384,7 +385,7 @@ impl TextReader {
         self.quiet.rewrite(text, stamp)
     }
 
-    /// Counts a packet's frame: by the number before its line, as long as those go up.
+    /// Counts a packet's frame: by the number before its line, if these increase.
     fn count_frame(&mut self, printed: Option<u64>) {
         self.frame = match printed {
             Some(number) if number > self.frame => number,

@@ -70,8 +70,8 @@ impl Export {
     }
 }
 
-/// Whether a line is a row of tshark's fields without their names: cells with two addresses among
-/// them, and no words.
+/// Whether a line is a row of tshark's fields without their names: it has cells with two addresses,
+/// and no words.
 fn is_row_of_fields(line: &str) -> bool {
     ['\t', ',', ';', '|'].into_iter().any(|separator| {
         let is_address = |cell: &str| cell.trim_matches('"').parse::<std::net::IpAddr>().is_ok();

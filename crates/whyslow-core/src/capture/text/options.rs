@@ -13,7 +13,7 @@ pub(super) struct OptionBytes {
     len: usize,
     /// Number of unreadable items.
     pub(super) unread: u32,
-    /// Dots stand for items that somebody left out of the text.
+    /// Dots in the text stand for omitted items.
     pub(super) elided: bool,
 }
 
@@ -24,14 +24,14 @@ impl OptionBytes {
         self.bytes.get(..self.len.next_multiple_of(4)).unwrap_or(&self.bytes)
     }
 
-    /// Ends the list with an option that cannot be (of length 0), so that an option which is not in
-    /// the list does not count as one that the host did not offer.
+    /// Ends the list with an invalid option (of length 0), so that a missing option does not count
+    /// as one that the host did not offer.
     pub(super) fn end_unfinished(&mut self) {
         self.len = self.len.min(Self::MAX - 2);
         self.put(&[&[2, 0]]);
     }
 
-    /// Adds an option, or nothing at all where it does not fit.
+    /// Adds an option, or nothing if it does not fit.
     fn put(&mut self, parts: &[&[u8]]) -> bool {
         let mut at = self.len;
         for part in parts {

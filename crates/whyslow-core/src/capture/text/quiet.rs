@@ -1,9 +1,9 @@
 //! TCP as `-q` prints it, `IP A.1 > B.2: tcp 1460`: no numbers, no flags, no window.
 //!
-//! Of such a text nothing can be said, but for one thing: routers that report packets as too big
-//! ("need to frag") show which segments did not pass. So the lines are held back until an error of
-//! that kind comes. Then each segment follows the one before it, and what is sent after an error
-//! and a pause, or in pieces that fit, is what the error was about.
+//! Usually such a text cannot be analysed. But if routers report packets as too big ("need to
+//! frag"), it shows which segments did not pass. So the lines are stored until such an error comes.
+//! Then each segment is assumed to follow the previous one. Segments after an error that come after
+//! a pause, or have a size that fits, are retransmissions of the reported data.
 
 use super::errors::IcmpLine;
 use super::start::Start;
@@ -12,22 +12,22 @@ use super::time::TextTime;
 use foldhash::HashMap;
 use std::fmt::Write;
 
-/// How many lines are held back until an error shows that the text is worth it.
+/// Most lines that are stored until an ICMP error.
 const MAX_HELD: usize = 512;
-/// How many directions are followed; segments of others stay unread.
+/// Most tracked directions; segments of others stay unread.
 const MAX_DIRECTIONS: usize = 4_096;
-/// What comes so long after the segment before it is one that is sent again: half of the least
-/// timeout of Linux (200 ms), a third of that of Windows.
+/// A segment this long after the previous one is a retransmission: half of Linux's minimum timeout
+/// (200 ms), a third of that of Windows.
 const PAUSE: i64 = 100_000_000;
-/// IPv4 and TCP, without options.
+/// Length of the IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
 
-/// A line that is held back.
+/// A stored line.
 #[derive(Clone, Debug)]
 pub(super) struct HeldLine {
     pub(super) start: Start,
     pub(super) text: Box<str>,
-    /// Its number.
+    /// Its line number.
     pub(super) line: u64,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct HeldLine {
 #[derive(Debug, Default)]
 pub(super) struct QuietLines {
     held: Vec<HeldLine>,
-    /// Where the first one stands: bytes before it, and its number.
+    /// Position of the first one: number of bytes before it, and its line number.
     pub(super) first: Option<(u64, u64)>,
     is_released: bool,
     /// Segments that were written as packets.
@@ -44,15 +44,15 @@ pub(super) struct QuietLines {
     directions: HashMap<Box<str>, Direction>,
 }
 
-/// What was sent from one end to the other.
+/// State of one direction.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
-    /// Behind the last byte.
+    /// Sequence number after the last byte.
     next: u32,
-    /// Where begins what no error was about yet.
+    /// Start of the data that no error was about.
     since: u32,
     last: Option<TextTime>,
-    /// Where begins what an error was about, and how long packets may be.
+    /// Start of the data that an error was about, and the reported MTU.
     refused: Option<(u32, u32)>,
 }
 
@@ -62,12 +62,12 @@ impl Default for Direction {
     }
 }
 
-/// `A.1 > B.2` and the bytes of payload.
+/// `A.1 > B.2` and the number of payload bytes.
 fn segment(text: &str) -> Option<(&str, &str, u32)> {
     let (before, behind) = text.split_once(" > ")?;
     let (to, rest) = behind.split_once(':')?;
     let from = before.rsplit([' ', '\t']).next()?;
-    // An IPv6 address has colons of its own.
+    // An IPv6 address contains colons.
     let (to, rest) = if rest.starts_with(" tcp ") {
         (to, rest)
     } else {
@@ -79,7 +79,7 @@ fn segment(text: &str) -> Option<(&str, &str, u32)> {
 }
 
 impl QuietLines {
-    /// Whether lines are held back.
+    /// Whether lines are stored.
     pub(super) fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
@@ -89,14 +89,14 @@ impl QuietLines {
         self.is_released
     }
 
-    /// Holds a line back; false if there are too many.
+    /// Stores a line; returns `false` if there are too many.
     pub(super) fn hold(&mut self, line: HeldLine, offset: u64) -> bool {
         self.first.get_or_insert((offset, line.line));
         self.held.push(line);
         self.held.len() <= MAX_HELD
     }
 
-    /// The lines that were held back, if `text` is an error about a segment among them.
+    /// Returns the stored lines if `text` is an error about a segment in them.
     pub(super) fn release(&mut self, text: &str) -> Option<Vec<HeldLine>> {
         let error = too_big(text)?;
         let is_about = |line: &HeldLine| segment(&line.text).is_some_and(|(from, ..)| is_at(from, error.to));
@@ -107,7 +107,7 @@ impl QuietLines {
         Some(std::mem::take(&mut self.held))
     }
 
-    /// Follows an error, if `text` is one.
+    /// Processes an error, if `text` is one.
     pub(super) fn see_error(&mut self, text: &str) {
         let Some(error) = too_big(text) else { return };
         for (ends, direction) in &mut self.directions {
@@ -121,7 +121,7 @@ impl QuietLines {
         }
     }
 
-    /// The segment of `text` in the words that tcpdump has without `-q`.
+    /// The segment of `text` in tcpdump's form without `-q`.
     pub(super) fn rewrite(&mut self, text: &str, at: Option<TextTime>) -> Option<String> {
         let (from, to, length) = segment(text)?;
         let (ends, back) = (format!("{from} > {to}"), format!("{to} > {from}"));
@@ -154,12 +154,12 @@ impl QuietLines {
     }
 }
 
-/// The error that a packet was too big for the way on.
+/// The error that a packet was too big for the next link.
 fn too_big(text: &str) -> Option<IcmpLine<'_>> {
     IcmpLine::read(text).filter(|error| matches!((error.kind, error.v6), ((3, 4), false) | ((2, 0), true)))
 }
 
-/// Whether an address with a port is at `host`.
+/// Whether `end` is an address with a port on `host`.
 fn is_at(end: &str, host: &str) -> bool {
     end.rsplit_once('.').is_some_and(|(address, _)| address == host)
 }

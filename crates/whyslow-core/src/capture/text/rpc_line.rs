@@ -1,13 +1,13 @@
 //! NFS in a line: `: NFS request xid 77 120 getattr`, `: NFS reply xid 77 reply ok 120 getattr`.
 //!
-//! tcpdump prints the payload's meaning in place of its bytes. Written back as the head of the call
-//! or reply (RFC 5531), it shows which call was answered, and when.
+//! tcpdump prints the meaning of the payload instead of its bytes. Rewritten as the head of the
+//! call or reply (RFC 5531), it shows the response to each call and its time.
 
-/// The last fragment of a record (RFC 5531 section 11).
+/// Flag of the last fragment of a record (RFC 5531 section 11).
 const LAST: u32 = 1 << 31;
 const NFS: u32 = 100_003;
 
-/// Procedures of NFS 3 in tcpdump's words (`print-nfs.c`), by their numbers (RFC 1813 section 3).
+/// tcpdump's names of NFS 3 procedures (`print-nfs.c`), by number (RFC 1813 section 3).
 const PROCEDURES: [&str; 22] = [
     "null",
     "getattr",
@@ -33,7 +33,7 @@ const PROCEDURES: [&str; 22] = [
     "commit",
 ];
 
-/// The head of the message that begins in a segment, by what its line has behind the length.
+/// The head of a message that begins in a segment, from the text after the segment's length.
 pub(super) fn head(tail: &str) -> Option<Vec<u8>> {
     let said = tail.strip_prefix(": NFS ")?;
     let (is_call, said) = match said.split_once(" xid ")? {
@@ -48,10 +48,10 @@ pub(super) fn head(tail: &str) -> Option<Vec<u8>> {
     if is_call {
         let name = words.next()?;
         let procedure = PROCEDURES.iter().position(|known| *known == name)? as u32;
-        // Version 2 of RPC, version 3 of NFS, no credentials and no verifier.
+        // RPC version 2, NFS version 3, no credentials and no verifier.
         message.extend([0, 2, NFS, 3, procedure, 0, 0, 0, 0]);
     } else {
-        // Accepted, no verifier, done.
+        // Accepted, no verifier, success.
         message.extend([1, 0, 0, 0, 0]);
     }
     Some(message.into_iter().flat_map(u32::to_be_bytes).collect())

@@ -1,9 +1,9 @@
 //! Several captures of one connection in one text, pasted after each other.
 //!
-//! A second one begins where a SYN comes again, with the same ports and number, at a time before
-//! that of the line above; in the lines of Wireshark, whose times and numbers begin again with each
-//! capture, where both do. One capture cannot show that. Read as one, both would be a connection in
-//! which everything happens twice.
+//! A second capture begins where a SYN with the same ports and number is repeated, at a time before
+//! that of the previous line. In the lines of Wireshark, where times and packet numbers restart
+//! with each capture, both must restart. One capture cannot contain that. Read as one, both would
+//! form a connection in which everything happens twice.
 
 use super::relative::End;
 use super::tally::Tally;
@@ -43,12 +43,12 @@ impl Sections {
         }
     }
 
-    /// Takes a SYN of a known connection where the numbers of the packets begin again.
+    /// Records a SYN of a known connection at which the packet numbers restart.
     pub(super) fn see_restart(&mut self) {
         self.is_later = true;
     }
 
-    /// Takes the time of a packet; gives whether it is of a later capture.
+    /// Takes the time of a packet; returns whether it belongs to a later capture.
     pub(super) fn take(&mut self, stamp: Option<TextTime>, line: u64) -> bool {
         self.last = stamp;
         self.skipped.add(u64::from(self.is_later), line);

@@ -84,8 +84,8 @@ impl TextReader {
     }
 }
 
-/// The options of a line. tcpdump prints the window of every segment: what lacks it was shortened
-/// by hand, and the options are missing as well. Then no window is known to be full.
+/// The options of a line. tcpdump prints the window of every segment: a line without one was
+/// shortened by hand, and lacks the options as well. Then no window is known to be full.
 fn options_of(line: &TcpLine, text: &str, numbers: &relative::WireNumbers) -> options::OptionBytes {
     let mut options = options::encode(line.options.of(text), numbers);
     let is_shortened = line.window.is_none() || options.elided;

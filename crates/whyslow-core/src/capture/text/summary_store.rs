@@ -28,7 +28,7 @@ pub(super) struct SummaryLines {
     pub(super) inferred: Tally,
     /// Packets before which others are missing in the text.
     pub(super) gaps: Tally,
-    /// The number and the time of the line before.
+    /// Number and time of the previous line.
     last: Option<(u64, TextTime)>,
 }
 
@@ -53,8 +53,8 @@ impl SummaryLines {
         self.inferred.count == 0 && self.unplaced.count == 0
     }
 
-    /// Whether another capture of a connection that was seen begins with `line`, its SYN: numbers
-    /// and times begin again.
+    /// Whether `line` is the SYN with which another capture of a known connection begins: packet
+    /// numbers and times restart.
     pub(super) fn restarts(&mut self, line: &SummaryLine<'_>) -> bool {
         let here = line.number.zip(line.time);
         let before = self.last;

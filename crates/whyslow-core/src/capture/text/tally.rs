@@ -1,6 +1,6 @@
 //! Counters of a text.
 
-/// How often something was met, and in which line first.
+/// Number of occurrences, and the line of the first one.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     pub(super) count: u64,

@@ -102,8 +102,8 @@ pub(super) fn is_header(line: &str) -> bool {
     first == Some("Time") && words.next() == Some("Source") && words.next() == Some("Destination")
 }
 
-/// A row of the packet list as a table, with spaces between the columns: Wireshark's CSV, what a
-/// spreadsheet makes of it, Markdown. `None` if it is another line.
+/// A row of the packet list as a table, with spaces between the columns: Wireshark's CSV, as
+/// exported or as saved by a spreadsheet, or Markdown. `None` for other lines.
 pub(super) fn columns_of_table(line: &str) -> Option<String> {
     let line = line.trim();
     if let Some(fields) = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) {

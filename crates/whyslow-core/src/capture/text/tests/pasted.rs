@@ -246,7 +246,7 @@ fn wrapped_link_layer_lines_are_joined() {
             let wrapped = String::from_utf8(wrapped).unwrap();
             let read =
                 try_read(wrapped.as_bytes(), usize::MAX).map_err(|error| format!("{error} in {wrapped}")).unwrap();
-            // The words of the protocol above are lost in a wrapped line.
+            // A wrapped line loses the words of the application protocol.
             let headers = |mut segments: Vec<Segment>| {
                 segments.iter_mut().for_each(|segment| segment.payload.clear());
                 segments
@@ -299,7 +299,7 @@ fn a_segment_without_its_window_has_a_window_that_is_not_full() {
     let got = read(&text);
     let window = |packet: &Got| u16::from_be_bytes([packet.data[34], packet.data[35]]);
     assert!(got.packets.iter().all(|packet| window(packet) == u16::MAX));
-    // Nothing is known of the options of a SYN that was shortened.
+    // The options of a shortened SYN are unknown.
     let dots = read(&SYN.replace("mss 1460", "..."));
     for packet in [&got.packets[0], &dots.packets[0]] {
         assert_eq!(packet.data[packet.data.len() - 4..].windows(2).filter(|pair| *pair == [2, 0]).count(), 1);

@@ -61,7 +61,7 @@ fn quiet_output_is_read_where_routers_report_its_segments_as_too_big() {
         data("00.001010", 1460),
         error("00.002000"),
         error("00.002010"),
-        // The timer sends the first segment again, then the sender heeds the error.
+        // A timeout retransmits the first segment, then the sender accepts the error.
         data("00.300000", 1460),
         error("00.301000"),
         data("00.301100", 1360),
@@ -75,9 +75,9 @@ fn quiet_output_is_read_where_routers_report_its_segments_as_too_big() {
     assert_eq!(numbers.get(1..6).unwrap(), sent);
     assert_eq!(numbers.last(), Some(&(101, 0, 1461)));
     assert_eq!((read.packets.len(), read.count("inferred-info")), (10, 7));
-    // An error about another host's segments is none about these.
+    // An error about another host's segments is not about these.
     let other = text.concat().replace("> 192.0.2.1: ICMP", "> 192.0.2.7: ICMP");
     assert!(refusal(&other).message.contains("rerun tcpdump without -q"));
-    // A long text without an error is refused as well.
+    // A long text without an error is rejected as well.
     assert!(refusal(&data("00.001000", 1460).repeat(600)).message.contains("line 1: "));
 }

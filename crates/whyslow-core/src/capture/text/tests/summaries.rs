@@ -102,7 +102,7 @@ fn a_second_capture_of_the_same_connection_is_left_out() {
     let both = read(&format!("at the client:\n{}\nat the server:\n{}", text(), text().replace("0.000000", "0.000100")));
     assert_eq!(both.segments(), read(&text()).segments());
     assert_eq!(both.count("second-capture"), 4);
-    // Another connection, or numbers that go on, are no second capture.
+    // Another connection, or consecutive numbers, are not a second capture.
     let other = text().replace("40000", "40001");
     assert_eq!(read(&format!("{}{other}", text())).count("second-capture"), 0);
     let on: String = (5..).zip(LINES).map(|(number, line)| format!("{number}{}\n", line.get(5..).unwrap())).collect();

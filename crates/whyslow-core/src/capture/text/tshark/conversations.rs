@@ -154,7 +154,7 @@ impl SummaryConversations {
         self.key.extend([a, " ", b]);
     }
 
-    /// Whether `line` is the SYN of a connection whose SYN was seen before.
+    /// Whether `line` is a SYN of a connection whose SYN was already read.
     pub(in super::super) fn knows_syn(&mut self, line: &SummaryLine<'_>) -> bool {
         let Info::Tcp(tcp) = &line.info else { return false };
         let (_, own) = self.connection_key(line, tcp);
@@ -162,8 +162,8 @@ impl SummaryConversations {
         tcp.flags & (SYN | ACK) == SYN && known.is_some()
     }
 
-    /// Writes the key of a segment's connection to `self.key`; gives it, and which direction is the
-    /// sender's.
+    /// Writes the key of a segment's connection to `self.key`; returns it, and the direction of the
+    /// sender.
     fn connection_key(&mut self, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> (&str, usize) {
         let (from, to) = ([line.src, tcp.src_port], [line.dst, tcp.dst_port]);
         let own = usize::from(from > to);
@@ -173,7 +173,7 @@ impl SummaryConversations {
         (self.key.as_str(), own)
     }
 
-    /// The conversation of a segment, and which direction is its sender's.
+    /// The conversation of a segment, and the direction of its sender.
     fn conversation(&mut self, line: &SummaryLine<'_>, tcp: &TcpInfo<'_>) -> (&mut Conversation, usize) {
         let (key, own) = self.connection_key(line, tcp);
         let key: Box<str> = key.into();

@@ -305,7 +305,7 @@ impl<F: Format> Framed<F> {
         }
     }
 
-    /// The rest of a head was not captured: the message is what its first bytes show.
+    /// The rest of a head was not captured: interprets the message by its first bytes.
     fn pass_head(&mut self, bytes: u64, at: Placed, found: &mut Found) {
         let role = self.role(at.from);
         let gather = self.halves.get_mut(at.from).map(|half| std::mem::take(&mut half.gather)).unwrap_or_default();
