@@ -1,12 +1,11 @@
-//! Prints what one stage of the analysis gives, one record a line: what a wrong verdict is bisected
-//! by.
+//! Prints the output of one stage of the analysis, one record per line, to bisect a wrong verdict.
 //!
 //! `cargo run --release -p whyslow-core --example dump_stage -- STAGE CAPTURE [CONNECTION]`
 //!
 //! `STAGE` is `capture`, `wire`, `flow`, `tcp`, `limit` or `rules`; `CAPTURE` is not compressed;
-//! `CONNECTION` counts from 1, and says which one `flow` and later stages tell of. Times are from
-//! the capture's first packet. What the explainer adds between the stages, and payload, is left
-//! out: what ICMP errors and wrong checksums say, and where a text lacks packets.
+//! `CONNECTION` is the number of a connection, from 1, and limits `flow` and later stages to it.
+//! Times are since the capture's first packet. Payload is not printed, and neither is the input
+//! that the explainer adds between stages: ICMP errors, wrong checksums, and omissions in a text.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
@@ -86,7 +85,7 @@ struct Dump<W> {
     last: Time,
     table: FlowTable<()>,
     connections: Vec<(Connection, [(IpAddr, u16); 2])>,
-    /// The first thing that could not be written.
+    /// The first write error.
     written: io::Result<()>,
 }
 
@@ -161,7 +160,8 @@ impl<W: Write> Dump<W> {
     }
 }
 
-/// What TCP did: the connection, each side, each of its transfers with rounds, pauses and losses.
+/// Prints the facts of the `tcp` stage: the connection, each side, and each of its transfers with
+/// rounds, pauses and losses.
 fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     let Facts { endpoints, client, state, vantage, rtt, handshake, capture_defects: doubts, .. } = facts;
     writeln!(out, "{id} {endpoints:?} client {client:?} {state:?}")?;
@@ -195,7 +195,7 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// What held each transfer.
+/// Prints what limited each transfer.
 fn limits(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     for (side, half) in Side::BOTH.into_iter().zip(&facts.directions) {
         let context = Context::new(facts, side);
@@ -220,7 +220,7 @@ fn explain(path: &str, bytes: &[u8]) -> Result<Analysis, Box<dyn Error>> {
     Ok(explainer.finish())
 }
 
-/// What is said: findings with their evidence.
+/// Prints the findings with their evidence.
 fn rules(out: &mut impl Write, analysis: &Analysis, only: Option<u64>) -> io::Result<()> {
     for connection in &analysis.connections {
         let id = connection.id;

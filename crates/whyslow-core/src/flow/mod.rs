@@ -282,7 +282,7 @@ impl<T> FlowTable<T> {
     /// Inserts a shard from a table that was advanced to the same times.
     pub fn put_shard(&mut self, shard: usize, connections: Shard<T>) {
         if let Some(place) = self.shards.get_mut(shard) {
-            debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {shard}");
+            debug_assert_eq!(place.len(), 0, "no connection of shard {shard} was added meanwhile");
             *place = connections;
             self.cache = FlowCache::default();
         }

@@ -146,7 +146,7 @@ fn a_flood_does_not_grow_the_table() {
         flow.route(segment(80, 20_000 + port, 1, Flags::SYN | Flags::ACK), Time(2 * i64::from(port) + 1));
         assert!(flow.table.count() <= most);
     }
-    assert!(flow.table.count() > most / 2, "{} are held: the parts share the room evenly", flow.table.count());
+    assert!(flow.table.count() > most / 2, "{} are stored: the shards have equal capacity", flow.table.count());
     assert_eq!(flow.table.count() + flow.evicted.len(), 10_000);
     assert_eq!(flow.table.evicted, flow.evicted.len() as u64);
     let newest = flow.evicted().into_iter().max().unwrap();

@@ -411,7 +411,7 @@ fn ids_and_paths_of_a_connection_are_bounded() {
 fn connection_without_its_start_is_only_counted() {
     let mut other = opening(1);
     other.retain(|(_, up, _)| !up);
-    assert!(explained(&other).connections.is_empty(), "nothing tells that it begins here");
+    assert!(explained(&other).connections.is_empty(), "nothing shows that it begins here");
 }
 
 proptest! {

@@ -131,7 +131,7 @@ impl Script {
             let time = Time::ZERO + Nanos::from_secs_f64(line.ms / 1e3);
             let frame = Frame { file: None, number: index as u64 + 1 };
             let connection = connection.get_or_insert_with(|| {
-                assert_eq!(line.from, A, "side A speaks first");
+                assert_eq!(line.from, A, "side A sends first");
                 Connection::new(&segment, time, frame)
             });
             let is_plain = line.flags.has(Flags::ACK)

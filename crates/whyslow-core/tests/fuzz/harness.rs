@@ -92,7 +92,7 @@ pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u6
 /// A whole number from the environment.
 pub(crate) fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, which is no whole number")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, which is not an integer")))
 }
 
 /// Writes a failing input and returns its path.

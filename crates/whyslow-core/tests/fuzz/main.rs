@@ -62,13 +62,13 @@ impl Sink for Fingerprint {
     }
 
     fn condensed(&mut self, origin: &CaptureOrigin) {
-        assert_eq!(self.packets, 0, "said before the first packet");
+        assert_eq!(self.packets, 0, "must come before the first packet");
         self.is_share = origin.share != Share::ALL;
         self.mix(format!("{origin:?}").as_bytes());
     }
 
     fn text(&mut self, clock: Clock) {
-        assert_eq!(self.packets, 0, "said before the first packet");
+        assert_eq!(self.packets, 0, "must come before the first packet");
         self.mix(format!("{clock:?}").as_bytes());
     }
 
@@ -192,7 +192,7 @@ fn explain_whole(input: &[u8]) -> Analysis {
 fn check_transfer(transfer: &Transfer) {
     assert!(transfer.duration_s.0 >= 0);
     let held: i64 = transfer.limits.iter().map(|share| share.seconds.0).sum();
-    assert_eq!(held, transfer.duration_s.0, "the limits make up the whole time");
+    assert_eq!(held, transfer.duration_s.0, "the limits add up to the whole time");
     let spans: i64 = transfer.timeline.iter().map(|span| span.seconds.0).sum();
     assert_eq!(spans, transfer.duration_s.0, "and so does the timeline");
     let shares: f64 = transfer.limits.iter().map(|share| share.share).sum();

@@ -229,7 +229,7 @@ fn missing_packets_give_no_certain_finding() {
             }
         }
     }
-    println!("{texts} texts, {marked} of which are said to lack packets");
+    println!("{texts} texts, {marked} of them reported as incomplete");
     assert!(report.is_empty(), "{report}");
     // A missing retransmission or pure ACK may go unnoticed.
     assert!(marked * 100 >= texts * 97);

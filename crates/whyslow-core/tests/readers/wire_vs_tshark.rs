@@ -369,10 +369,8 @@ fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[S
     let only = |field: &str| differences.iter().all(|difference| difference.starts_with(field));
     let remark = |text: &str| theirs.field("_ws.expert.message").contains(text);
     match ours {
-        Err(Skip::LinkType(_)) => Some("a link type that is not read, and is said to be so"),
-        Err(Skip::NotTcp(17) | Skip::Udp(_)) if outside.contains(&"ayiya") => {
-            Some("AYIYA, a tunnel that nobody runs any more")
-        }
+        Err(Skip::LinkType(_)) => Some("an unsupported link type, which is reported"),
+        Err(Skip::NotTcp(17) | Skip::Udp(_)) if outside.contains(&"ayiya") => Some("AYIYA, an obsolete tunnel"),
         Err(Skip::NotTcp(17) | Skip::Udp(_)) if outside.contains(&"sflow") => {
             Some("sFlow quotes packets, it does not carry them")
         }
@@ -392,7 +390,7 @@ fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[S
             if only("checksum Unknown/")
                 && (remark("total length exceeds packet length") || remark("payload length exceeds")) =>
         {
-            Some("tshark sums up a segment although IP says that the end of it is missing")
+            Some("tshark verifies a segment although its end is missing according to IP")
         }
         Ok(segment) if only("checksum Unknown/0") && segment.payload_len > 1500 => {
             Some("tshark sums up a segment whose length was left to the network card")

@@ -194,7 +194,7 @@ fn clock_step_is_reported() {
         .packet(97, 0, b"set back by 3 s")
         .packet(98, 0, b"e")
         .packet(1_600_000_000, 0, b"set forward by years")
-        .packet(1_600_007_200, 0, b"two hours of silence are no step");
+        .packet(1_600_007_200, 0, b"two hours of silence are not a step");
     let (keep, summary) = read(&file.bytes()).unwrap();
     assert_eq!(keep.packets.len(), 7);
     assert_eq!(slugs(&summary), [("clock-step", 2)]);

@@ -30,7 +30,7 @@ pub(in crate::capture) struct Keep {
 impl Sink for Keep {
     fn packet(&mut self, packet: &Packet<'_>) {
         let Packet { frame, time: Time(time), link: LinkType(link), data, original_len } = *packet;
-        assert!(data.len() <= original_len as usize, "the original length is never less than what was captured");
+        assert!(data.len() <= original_len as usize, "the original length is at least the captured length");
         self.packets.push(Got { frame, time, link, data: data.to_vec(), original_len });
     }
 
@@ -203,7 +203,7 @@ fn wrong_length_allocates_nothing() {
         reader.push(&[*byte], &mut Keep::default()).unwrap();
     }
     let State::Pcap(stream) = &reader.state else { panic!("a pcap file") };
-    assert!(stream.carry.capacity() <= 256, "{} bytes are held", stream.carry.capacity());
+    assert!(stream.carry.capacity() <= 256, "{} bytes are buffered", stream.carry.capacity());
 }
 
 #[test]

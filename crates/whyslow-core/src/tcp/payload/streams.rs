@@ -354,6 +354,6 @@ mod tests {
                 },
             );
         }
-        assert_eq!(passed, 6, "all but the first word of each turn, what followed a hole, and what was said again");
+        assert_eq!(passed, 6, "all except the first payload of each turn, data after a hole, and retransmissions");
     }
 }

@@ -194,7 +194,7 @@ fn record_chain_restarts_at_a_segment() {
     let content = stream.finish();
     assert_eq!(content.records, 3);
     assert_eq!(content.first_application_data, Some((at, at + 505)));
-    assert_eq!(content.second_application_data, None, "which one was second is not known");
+    assert_eq!(content.second_application_data, None, "the second one is unknown");
     assert_eq!(content.largest_record, 705);
 }
 
@@ -251,7 +251,7 @@ fn tls_is_recognised_in_an_open_connection() {
     feed(&mut stream, &[b'x'; 100], 100, 100);
     feed(&mut stream, &record(23, &[2; 9000]), 1448, 1448);
     assert_eq!(stream.finish().protocol, None);
-    // STARTTLS: the hello is.
+    // STARTTLS: the hello is sufficient.
     let mut stream = Stream::default();
     feed(&mut stream, b"EHLO client\r\nSTARTTLS\r\n", 100, 100);
     stream.on_turn();
@@ -460,5 +460,5 @@ fn connection_close_in_a_request_is_read() {
     assert!(!asks("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"));
     assert!(!asks("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
     let cut = content(b"GET / HTTP/1.0\r\nHost: a\r\nUser-Agent: b\r\n\r\n", 1_460, 30);
-    assert!(!cut.wants_close, "the field may be in what was not captured");
+    assert!(!cut.wants_close, "the field may be in the uncaptured part");
 }

@@ -299,7 +299,7 @@ mod tests {
     fn missing_id_after_a_silence_is_a_packet() {
         let steady: Vec<_> = (0..6).map(|n| (n, 65_532u16.wrapping_add(n as u16))).collect();
         let then = |id: u16| after(&[steady.as_slice(), &[(300, id)]].concat());
-        assert_eq!(then(2), Some(0), "the count goes on through zero");
+        assert_eq!(then(2), Some(0), "the count continues through zero");
         assert_eq!(then(3), Some(1));
         assert_eq!(then(12), Some(10));
     }

@@ -29,7 +29,7 @@ fn closed() -> Script {
 
 /// Capacity for segments in flight on both sides.
 fn room(connection: &Connection) -> [usize; 2] {
-    let Stage::Tracking(tracking) = &connection.stage else { panic!("it has more segments than are held") };
+    let Stage::Tracking(tracking) = &connection.stage else { panic!("it has more segments than are buffered") };
     [0, 1].map(|side| tracking.senders[side].outstanding.capacity())
 }
 

@@ -156,7 +156,7 @@ fn ids_missing_before_a_response_are_its_first_copies() {
     assert_eq!(missing(Some(700), 706), 5, "it had sent five");
     assert_eq!(missing(Some(700), 702), 1);
     assert_eq!(missing(Some(700), 1600), 0, "more than it can have had in flight: others have used them");
-    assert_eq!(missing(None, 706), 0, "nothing tells where they began");
+    assert_eq!(missing(None, 706), 0, "their first ID is unknown");
     assert_eq!(bulk(&late_answer(Some(700), 706)).start, Time::from_millis(1100));
 }
 
@@ -182,7 +182,7 @@ fn idle(lost: u16) -> Facts {
 #[test]
 fn silence_with_lost_retransmissions_does_not_end_a_transfer() {
     let transfers = |lost: u16| idle(lost).directions[1].transfers.len();
-    assert_eq!(transfers(0), 2, "the program paused, and what it sent then is another message");
+    assert_eq!(transfers(0), 2, "the application paused, and then sent another message");
     assert_eq!(transfers(4), 1);
     assert_eq!(idle(4).directions[1].retransmitted.unseen_original, 1);
     assert_eq!(transfers(1), 2, "one timer is not as long, so that another connection may have used the number");

@@ -50,7 +50,7 @@ fn unusual_connection_has_no_bounds() {
     assert!(after(|_| {}).is_some());
     assert_eq!(after(|script| _ = script.line(320.0, B, [2001, 101], MSS)), None, "retransmitted");
     assert_eq!(after(|script| _ = script.line(320.0, B, [4001, 101], MSS)), None, "a hole");
-    assert_eq!(after(|script| _ = script.line(320.0, A, [101, 5001], 0)), None, "an ACK of what was not captured");
+    assert_eq!(after(|script| _ = script.line(320.0, A, [101, 5001], 0)), None, "an ACK of uncaptured data");
     assert_eq!(after(|script| script.line(320.0, A, [101, 1], 0).sack = &[(1001, 3001)]), None, "a SACK");
     assert_eq!(after(|script| script.line(320.0, A, [0, 0], 0).flags = Flags::SYN), None, "a second SYN");
     let second_round = |script: &mut Script| {
@@ -59,7 +59,7 @@ fn unusual_connection_has_no_bounds() {
     };
     assert_eq!(after(second_round), None, "a second round");
     let many = |script: &mut Script| (0..130).for_each(|n| _ = script.line(400.0, B, [3001 + n * MSS, 101], MSS));
-    assert_eq!(after(many), None, "more than are held");
+    assert_eq!(after(many), None, "more than are buffered");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn one_direction_is_marked() {
     };
     assert_eq!(of(&[A], MSS), (Some(true), true));
     assert_eq!(of(&[A, A, A], MSS), (Some(true), true));
-    assert_eq!(of(&[A, A, A], 0), (None, true), "a closer look at what was retransmitted");
+    assert_eq!(of(&[A, A, A], 0), (None, true), "retransmissions need tracking");
     assert_eq!(of(&Side::BOTH, 0), (Some(false), false));
     let mut opening = Script::new();
     opening.line(0.0, A, [0, 0], 0).flags = Flags::SYN;

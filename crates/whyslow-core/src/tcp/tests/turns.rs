@@ -80,7 +80,7 @@ fn http2_credit_before_a_late_rest_is_not_a_request() {
     talk.fields(300, 150.0);
     talk.sends(5_000);
     talk.is_acknowledged();
-    assert_eq!(talk.sizes(), [48_000, 5_000], "a request behind credit asks");
+    assert_eq!(talk.sizes(), [48_000, 5_000], "a request after credit is a request");
 }
 
 #[test]
@@ -196,7 +196,7 @@ proptest! {
         prop_assert_eq!(transfer.peer_resumes, u64::from(number));
         prop_assert_eq!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>(), whole);
         prop_assert_eq!(transfer.rounds_total, u64::from(number) + 1);
-        prop_assert_eq!(transfer.gaps.len() as u32, number, "each wait for credit is told of");
+        prop_assert_eq!(transfer.gaps.len() as u32, number, "each wait for credit is recorded");
         prop_assert!(transfer.gaps.iter().all(|gap| gap.release == Release::Peer));
         prop_assert_eq!(transfer.segments, u64::from(talk.script.lines.iter().filter(|l| l.from == B && l.len > 0).count() as u32) - u64::from(again) * 5);
     }
@@ -375,8 +375,8 @@ fn data_within_a_record_is_not_a_push() {
         push(4_100.0, A, 1, 1810, Flags::ACK, &[]);
         connection.unwrap().finish([end(A), end(B)]).directions[1].transfers.len()
     };
-    assert_eq!(talk(16_000), 1, "the record goes on");
-    assert_eq!(talk(895), 2, "the record was whole");
+    assert_eq!(talk(16_000), 1, "the record continues");
+    assert_eq!(talk(895), 2, "the record was complete");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn other_segments_are_not_plain() {
         assert_eq!(plain(options, ack, b"", Field::Right), [false; 2], "{options:?}");
     }
     assert_eq!(plain(&[], ack, b"", Field::Noise(0x1234)), [false; 2], "a wrong checksum");
-    assert_eq!(plain(&[], ack, b"x", Field::Noise(0x1234)), [true; 2], "one that nobody looks at");
+    assert_eq!(plain(&[], ack, b"x", Field::Noise(0x1234)), [true; 2], "one that is not verified");
     let other = frame(false, &[], ack, b"", Field::Right);
     assert!(parse_fast(&packet(113, &other)).is_none(), "another link type");
 }

@@ -177,7 +177,7 @@ fn fragmented_tunnel_keeps_the_inner_length() {
     fragment[6] = 0x20;
     let segment = read(RAW, &fragment).unwrap();
     assert_eq!((segment.payload_len, segment.payload), (10, &b"0123"[..]));
-    assert!(!segment.fragment, "the segment itself is whole");
+    assert!(!segment.fragment, "the segment itself is complete");
     // Without the flag, the inner length exceeds a complete packet and is ignored.
     assert_eq!(read(RAW, &whole[..64]).unwrap().payload_len, 4);
 }

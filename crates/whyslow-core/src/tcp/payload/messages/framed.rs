@@ -45,7 +45,7 @@ pub(super) enum Part {
     Other,
 }
 
-/// The begin of a request.
+/// The start of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) label: String,
