@@ -130,7 +130,7 @@ pub struct KeyLogTally {
     pub unknown_labels: u64,
     /// Lines that are truncated, or whose numbers are not hexadecimal.
     pub malformed: u64,
-    /// Secrets of connections beyond [`MAX_CONNECTIONS`].
+    /// Secrets of connections beyond the limit.
     pub beyond_limit: u64,
 }
 
