@@ -138,7 +138,7 @@ pub struct Connection {
     pub closed_by: Option<End>,
     /// Where the capture stands.
     pub near: Near,
-    /// What shows that.
+    /// Evidence for that.
     pub near_reason: VantageReason,
     /// Round-trip times.
     pub rtt_ms: Rtt,
@@ -198,7 +198,7 @@ pub struct Connection {
     /// How many there were. Left out where there were none.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests_total: u64,
-    /// What identifies it elsewhere.
+    /// Its identification elsewhere.
     #[serde(flatten)]
     pub origin: Origin,
 }

@@ -1,4 +1,4 @@
-//! From what a connection's stages found to its entry in the
+//! From the results of a connection's stages to its entry in the
 //! [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
@@ -24,7 +24,7 @@ use crate::units::{Nanos, Time};
 use label::end_of;
 use transfer::TransferPlace;
 
-/// What a connection's entry is made of.
+/// Input for a connection's entry.
 pub(crate) struct ConnectionInput<'a> {
     pub facts: &'a Facts,
     pub id: u64,
@@ -58,8 +58,8 @@ impl ListedTransfers {
     }
 }
 
-/// Returns a connection's entry, and its summary for the rules over several. What is wanted of its
-/// transfers later is put into `kept`.
+/// Returns a connection's entry, and its summary for the rules over several. Data of its transfers
+/// that is needed later goes to `kept`.
 pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'_>) -> (Connection, ConnectionSummary) {
     let ConnectionInput { facts, id, first, .. } = *input;
     let client = facts.client;
@@ -237,7 +237,7 @@ fn server_name(facts: &Facts) -> Option<String> {
     of_quic.or_else(|| facts.content[facts.client].server_name.clone())
 }
 
-/// Of QUIC without keys the handshake alone shows a round trip: ACKs are encrypted.
+/// For QUIC without keys only the handshake shows a round trip: ACKs are encrypted.
 fn round_trips(facts: &Facts) -> Rtt {
     let known = rtt(&facts.rtt);
     if facts.hides_packets() { Rtt { min: known.min, ..Rtt::default() } } else { known }
@@ -275,7 +275,7 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
     let direction = &facts.directions[sender];
-    // What QUIC encrypts is not known without keys.
+    // Fields that QUIC encrypts are unknown without keys.
     let is_hidden = facts.hides_packets();
     Direction {
         from: end_of(facts, sender),

@@ -1,8 +1,7 @@
-//! [`Cause`]: why a transfer was slow, or what a capture cannot show.
+//! [`Cause`]: why a transfer was slow, or a limit of a capture.
 //!
 //! This is the only list of causes: their rules, their documentation, the names on the command line
-//! and the tests of the casebook come from it. What a cause means stands at the top of its rule's
-//! file.
+//! and the tests of the casebook come from it. A cause is defined at the top of its rule's file.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
@@ -71,7 +70,7 @@ pub(crate) use for_each_cause;
 
 macro_rules! define {
     ($($file:ident $name:ident $slug:literal,)*) => {
-        /// Why a transfer was slow, or what a capture cannot show. Ordered by public names.
+        /// Why a transfer was slow, or a limit of a capture. Ordered by public names.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
         #[non_exhaustive]
         pub enum Cause {
@@ -154,7 +153,7 @@ impl Cause {
         markdown(self.source())
     }
 
-    /// What shows that its fix worked, as a clause: the section of that name.
+    /// How to see that its fix worked, as a clause: the section of that name.
     pub fn verify(self) -> Option<&'static str> {
         static CLAUSES: LazyLock<Vec<Option<String>>> =
             LazyLock::new(|| Cause::ALL.iter().map(|cause| clause(&cause.markdown())).collect());

@@ -64,7 +64,7 @@ pub struct Explainer {
     /// Packets before this one are sampled for checksums: the first ones of each capture.
     sample_until: u64,
     table: FlowTable<OpenConnection>,
-    /// Of all connections of this explainer.
+    /// Openings of all connections of this explainer.
     openings: OpeningPositions,
     /// Openings of QUIC connections among them.
     quic_openings: OpeningPositions,
@@ -183,8 +183,8 @@ impl Explainer {
         (0..of).map(|own| Self { owners: owners(own), keys: keys.clone(), ..Self::default() }).collect()
     }
 
-    /// Sets what the path carries at most, payload bits per second. Predictions and recommended
-    /// buffers respect it. All explainers that share connections need the same value.
+    /// Sets the path's largest rate, payload bits per second. Predictions and recommended buffers
+    /// respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
@@ -214,8 +214,8 @@ impl Explainer {
         self.owners.share()
     }
 
-    /// Rebalances shards between explainers; each must be asked between the same packets. What one
-    /// gives, another awaits.
+    /// Rebalances shards between explainers; each must be called between the same packets. A shard
+    /// that one gives away is received by another.
     pub fn rebalance(&mut self) -> Rebalance {
         let mut deal = Rebalance::default();
         for ShardMove { part, from, to } in self.owners.rebalance(self.packets) {

@@ -2,21 +2,21 @@
 //!
 //! The data flows one way, through stages that each know only the one before:
 //!
-//! 1. [`capture`]: bytes pushed in any split → packets;
-//! 2. `wire`: a packet → a TCP segment;
-//!    of QUIC, `quic`: datagrams → what TCP would have sent for the same;
-//! 3. `flow`: segments → connections;
-//! 4. `tcp`: a connection's segments → what TCP did;
-//!    with a key log, [`tls`]: sealed records → plaintext;
-//! 5. `message`: what TCP did → exchanges, and whose time they took;
-//! 6. `estimate`: what TCP did → the path and the hosts;
-//! 7. `limit`: all of these → what held a transfer back, a partition of the time;
-//! 8. `rules`: limits and events → findings;
-//! 9. 9. `timeline`: the party waited for in each span, and the finding that claims it;
-//! 10. 10. `together`: connections → their effects on each other;
-//! 11. 11. `conclude`: findings and all other data → their promises and confidence;
+//! 1. [`capture`]: bytes pushed in any split → packets
+//! 2. `wire`: a packet → a TCP segment; for QUIC, `quic`: datagrams → the TCP segments with the
+//!    same content
+//! 3. `flow`: segments → connections
+//! 4. `tcp`: a connection's segments → facts about its TCP; with a key log, [`tls`]: sealed records
+//!    → plaintext
+//! 5. `message`: TCP's facts → exchanges, with their waits by party
+//! 6. `estimate`: TCP's facts → the path and the hosts
+//! 7. `limit`: all of these → a transfer's time by limit
+//! 8. `rules`: limits and events → findings
+//! 9. `timeline`: the party waited for in each span, and the finding that claims it
+//! 10. `together`: connections → their effects on each other
+//! 11. `conclude`: findings and all other data → their promises and confidence
 //!
-//! next to which [`pair`] compares the packets of a connection that two captures hold, [`compare`]
+//! Next to these, [`pair`] compares the packets of a connection that two captures hold, [`compare`]
 //! any two transfers, and [`series`] gives a connection's packets as graphs of bounded size.
 //! [`analysis`] is the result: data for the renderers. The crate is pure: no file, socket, thread,
 //! clock or environment; time comes from the packets alone.

@@ -1,5 +1,5 @@
-//! What each cause cost over all connections, and which cost is called slow. A renderer needs these
-//! sums, and an analysis does not hold them.
+//! Cost of each cause over all connections, and the costs that are called slow. A renderer needs
+//! these sums, and an analysis does not hold them.
 
 mod conclusion;
 
@@ -32,8 +32,8 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
     connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings)
 }
 
-/// The time that a connection lost over its findings, without the client's own program. What passed
-/// at the same time counts once, so that it is never more than the connection lasted.
+/// Time that a connection lost over its findings, without the client's own application. Concurrent
+/// costs count once, so that it is never more than the connection lasted.
 pub fn cost(connection: &Connection) -> Nanos {
     elapsed(connection, Finding::is_waited_for)
 }
@@ -63,7 +63,7 @@ pub struct MainCause<'a> {
     pub times: usize,
     /// The costliest one.
     pub finding: &'a Finding,
-    /// The place of its transfer; none of a finding over the connection.
+    /// The place of its transfer; `None` for a finding over the connection.
     pub transfer: Option<usize>,
 }
 
@@ -73,7 +73,7 @@ pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
     of_cause(connection, cause, seconds)
 }
 
-/// What one cause cost a connection.
+/// Cost of one cause for a connection.
 fn of_cause(connection: &Connection, cause: Cause, seconds: Nanos) -> Option<MainCause<'_>> {
     let places = connection.transfers.iter().enumerate();
     let of_transfers = places.flat_map(|(index, one)| one.findings.iter().map(move |finding| (Some(index), finding)));

@@ -1,6 +1,7 @@
 //! Figures of several values.
 
-/// The median, of an even number the larger one of the two in the middle; none of no values.
+/// The median; of an even number of values the larger one of the two in the middle; `None` without
+/// values.
 pub(crate) fn median<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)

@@ -73,8 +73,8 @@ impl AddAssign<Nanos> for Time {
 
 /// A length of time in nanoseconds. All arithmetic saturates.
 ///
-/// What an [`Analysis`](crate::analysis::Analysis) counts from its first packet (`start_s`) is one
-/// too: the time that has passed since then.
+/// Times of an [`Analysis`](crate::analysis::Analysis) relative to its first packet (`start_s`) are
+/// one too: the time since then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Nanos(pub i64);
 

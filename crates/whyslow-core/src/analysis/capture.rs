@@ -22,7 +22,7 @@ pub struct Capture {
     pub first_time: Option<String>,
     /// From the first packet to the last, seconds; null when the capture has no times.
     pub duration_s: Option<Nanos>,
-    /// What was skipped, cut or odd.
+    /// Problems: skipped, cut or unusual packets.
     pub problems: Vec<Problem>,
     /// Text inputs: echo requests in ping's output or tcpdump's lines, at most 64. Left out if
     /// there are none.

@@ -1,4 +1,4 @@
-//! [`Direction`]: what one end of a connection sent.
+//! [`Direction`]: the data that one end of a connection sent.
 
 use crate::types::{End, Frame, RetransmissionKind};
 use crate::units::Nanos;
@@ -61,8 +61,8 @@ pub struct Retransmitted {
     /// Needless: the first copy had arrived (D-SACK, or Eifel's timestamps). Counted here and in no
     /// other kind.
     pub spurious: u64,
-    /// Of all the above, those whose first copy was lost before the capture point: only the later
-    /// copy is in the capture.
+    /// Retransmissions whose first copy was lost before the capture point: only the later copy is
+    /// in the capture.
     pub unseen_original: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Retransmission {
     pub time_s: Nanos,
     /// Its first byte, counted from the SYN as Wireshark's relative numbers are.
     pub seq: u64,
-    /// Payload bytes; none of a FIN alone.
+    /// Payload bytes, without those of a FIN.
     pub bytes: u64,
     /// Why it was sent.
     pub kind: RetransmissionKind,

@@ -14,11 +14,11 @@ pub const MAX_EXCHANGES: usize = 64;
 pub struct Exchange {
     /// When it began for its user: the first byte of the request, or of the push.
     pub start_s: Nanos,
-    /// What the client sent; null for a push of the server's.
+    /// The client's message; null for a push of the server.
     pub request: Option<Message>,
-    /// What the server sent; null where it sent nothing (yet).
+    /// The server's message; null if it sent none (yet).
     pub answer: Option<Message>,
-    /// What the client's own program took before it.
+    /// Processing time of the client's own application before it.
     pub client_s: Nanos,
     /// Idle time before it, when neither end waited; within it, the idle time before the event that
     /// the request waits for.
@@ -26,8 +26,8 @@ pub struct Exchange {
     /// Time between the request's last byte and the response's first, without the network's delay;
     /// null if unknown.
     pub server_s: Option<Nanos>,
-    /// For how long its user waited: from the first byte of the request to the last of the answer,
-    /// as the client lives it.
+    /// Time that its user waited: from the first byte of the request to the last of the response,
+    /// as seen by the client.
     pub wait_s: Nanos,
     /// The party that was waited for, moment by moment: without gaps from `start_s` on, for
     /// `wait_s` plus the idle time within it. Empty if `wait_s` is under 10 ms.
@@ -53,7 +53,7 @@ pub struct ResponseTimes {
     pub max_s: Nanos,
 }
 
-/// What one side sent in an exchange.
+/// Message of one side in an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Message {
     /// Sender of the message.

@@ -21,8 +21,8 @@ pub struct Finding {
     pub cause: Cause,
     /// Time that the cause cost.
     pub cost_s: Nanos,
-    /// When that was, in time order: no two findings of a transfer have the same moment. At most
-    /// [`MAX_COST_SPANS`], the longest; none of a finding over a connection or several.
+    /// Its moments, in time order: no two findings of a transfer share one. At most
+    /// [`MAX_COST_SPANS`], the longest; empty for a finding over a connection or several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<CostSpan>,
     /// How many spans there were, where not all are listed. Where all are, they add up to `cost_s`.
@@ -30,12 +30,12 @@ pub struct Finding {
     pub spans_total: Option<u64>,
     /// 0–1.
     pub confidence: f64,
-    /// What supports the finding besides its rule.
+    /// Evidence for the finding besides its rule.
     pub grade: Grade,
     /// How sure its rule is, 0–1: `confidence` follows from this and `grade`.
     #[serde(skip)]
     pub weight: f64,
-    /// What happened, with its quantities.
+    /// The finding's statement, with its quantities.
     pub statement: Statement,
     /// Further facts that qualify the statement.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -60,8 +60,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether a user waited for the network or the server meanwhile. The client's own processing
-    /// time is reported, and ranks behind all other causes.
+    /// Whether a user waited for the network or the server in this time. The client's own
+    /// processing time is reported, and ranks behind all other causes.
     pub fn is_waited_for(&self) -> bool {
         self.cause != Cause::ClientThink
     }

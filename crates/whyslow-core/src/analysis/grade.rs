@@ -1,9 +1,9 @@
-//! [`Grade`]: what supports a conclusion.
+//! [`Grade`]: kind of evidence for a conclusion.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What supports a finding besides the rule that made it.
+/// Evidence for a finding besides the rule that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Equal errors of one router or host. They are evidence, not proof: any host can send one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct IcmpError {
-    /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
+    /// Fate of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
     /// `protocol-unreachable`, `port-unreachable`, `prohibited`, `time-exceeded`.
     pub kind: Fate,
     /// The messages' type, which means another thing in each IP version.

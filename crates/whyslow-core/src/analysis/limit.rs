@@ -1,4 +1,4 @@
-//! What held a transfer back, and for how long.
+//! Limits of a transfer, with their times.
 
 use crate::limit::LimitTime;
 use crate::types::Limit;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct LimitShare {
     /// Which.
     pub limit: Limit,
-    /// For how long.
+    /// Length.
     pub seconds: Nanos,
     /// Share of the whole, 0–1.
     pub share: f64,
@@ -33,6 +33,6 @@ pub struct LimitSpan {
     pub limit: Limit,
     /// From.
     pub start_s: Nanos,
-    /// For how long.
+    /// Length.
     pub seconds: Nanos,
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Measurement {
     /// Frames that show it; a first and a last frame are a range.
     pub frames: Vec<Frame>,
-    /// What was measured.
+    /// Kind of the measurement.
     pub kind: Measure,
     /// The value, in `unit`.
     pub value: f64,

@@ -8,8 +8,8 @@ use serde::Serialize;
 /// The first packet of a connection. The JSON has the first two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Origin {
-    /// Its place, from 0, among the TCP connections of the captures that continue each other: what
-    /// Wireshark calls `tcp.stream`. `None`, and left out, for QUIC.
+    /// Its place, from 0, among the TCP connections of the captures that continue each other:
+    /// Wireshark's `tcp.stream`. `None`, and left out, for QUIC.
     #[serde(rename = "tcp_stream", skip_serializing_if = "Option::is_none")]
     pub stream: Option<u64>,
     /// The first packet.

@@ -1,4 +1,4 @@
-//! One transfer seen from two places: what two captures of the same packets show together.
+//! One transfer seen from two places, in two captures of the same packets.
 
 mod change;
 mod statement;
@@ -15,8 +15,8 @@ pub const MAX_PAIRS: usize = 256;
 /// Most frames listed of the packets that were lost in one direction.
 pub const MAX_LOST_FRAMES: usize = 16;
 
-/// One connection (or the two connections of a proxy) in two captures. What has two members here is
-/// `[nearer to the client, nearer to the server]`.
+/// One connection (or the two connections of a proxy) in two captures. Pairs are `[nearer to the
+/// client, nearer to the server]`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pair {
     /// Ids of the connection in the two captures.
@@ -28,7 +28,7 @@ pub struct Pair {
     /// sent the most.
     #[serde(rename = "told")]
     pub shown: u64,
-    /// What shows that they belong together.
+    /// Evidence that they belong together.
     pub matched_by: MatchedBy,
     /// How the two clocks stand to each other; null where they jump.
     pub clock: Option<PairClock>,
@@ -36,13 +36,13 @@ pub struct Pair {
     pub directions: Vec<PairDirection>,
     /// The parts of the path, from the client to the server.
     pub legs: Vec<Leg>,
-    /// What differs between the two captures, but time.
+    /// Differences between the two captures, except for time.
     pub changes: Vec<Change>,
-    /// What a proxy in the middle does; null where there is none.
+    /// Behaviour of a proxy in the middle; null if there is none.
     pub proxy: Option<Proxy>,
-    /// What follows.
+    /// Conclusions.
     pub statements: Vec<PairStatement>,
-    /// What could not be compared.
+    /// Limits of the comparison.
     pub caveats: Vec<PairCaveat>,
 }
 
@@ -75,18 +75,18 @@ pub enum MatchedBy {
 /// How the clocks of two captures stand to each other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PairClock {
-    /// By how much the second clock is ahead when the connection begins, seconds. It is that at
-    /// which the least delay is the same both ways, which no capture can show: an error of it moves
-    /// delay from one way to the other.
+    /// How far the second clock is ahead when the connection begins, seconds. At this offset the
+    /// minimum delay is the same both ways, which no capture can prove: an error of it moves delay
+    /// from one way to the other.
     pub offset_s: Nanos,
-    /// By how much the offset grows, millionths; 0 where the captures show no drift, null where
-    /// they are too short to.
+    /// Growth of the offset, millionths; 0 if the captures show no drift, null if they are too
+    /// short.
     pub drift_ppm: Option<f64>,
     /// How exact `drift_ppm` is, millionths to either side.
     pub drift_error_ppm: Option<f64>,
 }
 
-/// What one direction's packets met between the two captures.
+/// Losses and delays of one direction's packets between the two captures.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairDirection {
     /// Sender of this direction.
@@ -133,7 +133,7 @@ pub struct PairDirection {
     /// Time from the first capture to the second, milliseconds, with the clocks aligned by
     /// [`PairClock`].
     pub delay_ms: OneWay,
-    /// By how much `delay_ms` is over its least: what packets waited.
+    /// `delay_ms` above its minimum: the time that packets waited.
     pub queue_ms: OneWay,
     /// The least delay by the clocks as they are; right where both follow the same reference. Null
     /// where there is none.
@@ -158,8 +158,8 @@ pub struct OneWay {
 pub struct Leg {
     /// Where it lies.
     pub place: PathPart,
-    /// Round trips on it. On the outer legs they are from data to its ACK, and hold what the end
-    /// delayed it by; between the captures they are the sums of both ways' figures.
+    /// Round trips on it. On the outer legs they are from data to its ACK, including the end's ACK
+    /// delay; between the captures they are the sums of both ways' figures.
     pub rtt_ms: Rtt,
 }
 
@@ -180,11 +180,11 @@ pub enum PathPart {
 pub struct Proxy {
     /// Which leg makes the other one wait; null where neither clearly does.
     pub slower: Option<End>,
-    /// What a byte waits on the leg that brings it: from the capture there to the proxy's ACK of
-    /// it, over the least such time, in the median, milliseconds.
+    /// Time that a byte waits on the leg that delivers it: from the capture there to the proxy's
+    /// ACK of it, above the minimum of that time, in the median, milliseconds.
     pub before_ms: Option<f64>,
-    /// What it waits in the proxy and on the leg that takes it on: from that ACK to the other
-    /// capture, over the least such time, in the median, milliseconds.
+    /// Time that it waits in the proxy and on the leg that forwards it: from that ACK to the other
+    /// capture, above the minimum of that time, in the median, milliseconds.
     pub behind_ms: Option<f64>,
     /// Share of the transfer's time for which the leg that brings the bytes found the proxy's
     /// window full, 0–1.

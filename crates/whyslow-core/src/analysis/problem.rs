@@ -20,7 +20,7 @@ pub struct Problem {
     pub slug: String,
     /// How often.
     pub count: u64,
-    /// What it is.
+    /// Kind of the problem.
     pub detail: ProblemDetail,
 }
 

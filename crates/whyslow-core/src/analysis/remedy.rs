@@ -28,7 +28,7 @@ pub struct Remedy {
     pub host: Host,
 }
 
-/// What is known of a host that acts.
+/// Known properties of a host that has to act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Host {
     /// Its platform.

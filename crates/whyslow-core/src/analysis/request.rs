@@ -13,12 +13,12 @@ pub const MAX_REQUESTS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct Request {
-    /// What it is written in.
+    /// Protocol of the request.
     pub protocol: RequestProtocol,
-    /// Of HTTP/2, the number of its stream; null else.
+    /// HTTP/2: number of its stream; null else.
     pub stream: Option<u32>,
-    /// What it asks for, without its data: of HTTP method and path, the query is cut; of SQL the
-    /// statement with `?` for literals; of others the command.
+    /// The request without its data: HTTP method and path without the query; the SQL statement with
+    /// `?` for literals; the command of other protocols.
     pub label: String,
     /// The status of the response, of HTTP, SMTP and FTP; null if none came.
     pub status: Option<u16>,

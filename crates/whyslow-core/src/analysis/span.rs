@@ -1,4 +1,4 @@
-//! Moments: which of them a cause cost, and who was waited for in them.
+//! Moments of a finding's cost, and of an exchange by the party that was waited for.
 
 use super::grade::Grade;
 use crate::types::Limit;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct CostSpan {
     /// From.
     pub start_s: Nanos,
-    /// For how long.
+    /// Length.
     pub seconds: Nanos,
 }
 
@@ -30,13 +30,13 @@ pub const MAX_COST_SPANS: usize = 64;
 pub struct WaitSpan {
     /// From, as the client lives it.
     pub start_s: Nanos,
-    /// For how long.
+    /// Length.
     pub seconds: Nanos,
     /// Party that was waited for.
     pub party: Party,
     /// Why.
     pub reason: Limit,
-    /// What shows it: single packets, or how flights and rates look.
+    /// The evidence: single packets, or the shape of flights and rates.
     pub grade: Grade,
 }
 

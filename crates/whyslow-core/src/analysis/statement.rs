@@ -1,4 +1,4 @@
-//! [`Statement`]: what a finding states, with its quantities. A file per family of causes.
+//! [`Statement`]: the statement of a finding, with its quantities. A file per family of causes.
 
 mod common;
 mod exchange;
@@ -19,7 +19,7 @@ use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What a finding states.
+/// The statement of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(untagged)]
 pub enum Statement {

@@ -1,4 +1,4 @@
-//! [`Transfer`]: a bulk of payload, what held it, and why.
+//! [`Transfer`]: a bulk of payload, its limits, and the causes.
 
 use super::finding::Finding;
 use super::limit::{LimitShare, LimitSpan};
@@ -18,14 +18,14 @@ pub struct Transfer {
     pub bytes: u64,
     /// The sender's first byte.
     pub start_s: Nanos,
-    /// The time that it was under way, by the sender's clock: to the ACK of its last byte, or until
-    /// all of it had arrived where that ACK came with something else much later.
+    /// Its duration on the sender's clock: to the ACK of its last byte, or until all of it had
+    /// arrived if that ACK came with other data much later.
     pub duration_s: Nanos,
     /// `bytes` over `duration_s`; null when that is zero.
     pub rate_bps: Option<f64>,
     /// Content, if the payload shows it: `HTTP GET /file → 200`, `TLS application data`.
     pub label: Option<String>,
-    /// What went before its first byte: handshakes, the request's way, the server's thinking.
+    /// Phases before its first byte: handshakes, the request's way, the server's processing.
     pub before: Vec<LimitShare>,
     /// From the first byte sent to the first byte that the receiving application could read (a
     /// whole TLS record), seconds.
@@ -41,8 +41,8 @@ pub struct Transfer {
     /// limits outside it are unknown. Left out if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
-    /// What the model of `whatif` takes for the transfer as it was; null when it was not run.
-    /// A [`Remedy::promise`](super::Remedy::promise) needs it within 15 % of `duration_s`.
+    /// The model's time (`whatif`) for the transfer as it was; null if it was not run. A
+    /// [`Remedy::promise`](super::Remedy::promise) needs it within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,
     /// The model was not run for it, or not for all of its findings, though it could have been: the
     /// work is bounded, and transfers that lost more came first.
@@ -59,8 +59,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// For how long its user waited: from the request, or its first byte, to its end. Handshakes
-    /// are not part of it, nor what the client's own program took, nor idle time.
+    /// Time that its user waited: from the request, or its first byte, to its end. Handshakes are
+    /// not part of it, nor processing of the client's own application, nor idle time.
     pub fn waited(&self) -> Nanos {
         let is_wait = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
         let before: Nanos = self.before.iter().filter(|phase| is_wait(phase.limit)).map(|phase| phase.seconds).sum();
@@ -69,12 +69,12 @@ impl Transfer {
         before + self.duration_s - idle
     }
 
-    /// What its costliest finding cost.
+    /// Cost of its costliest finding.
     pub fn cost(&self) -> Nanos {
         self.findings.iter().map(|finding| finding.cost_s).max().unwrap_or_default()
     }
 
-    /// Whether the capture does not show what limited it.
+    /// Whether the capture does not show its limit.
     pub fn is_verdict_unknown(&self) -> bool {
         self.verdict.is_unknown()
     }

@@ -22,13 +22,13 @@ pub enum Verdict {
     /// Nothing slowed the transfer: all but round trips took less than two fifths of its time, or
     /// less than 10 ms.
     Healthy,
-    /// The capture does not show what slowed it.
+    /// The capture does not show why it was slow.
     Unknown,
     /// The same, because packets were left out of a text.
     UnknownElided,
     /// Limits took the time, and no cause of them is proven.
     Unexplained {
-        /// The limits that took most, and how long.
+        /// The limits that took most, with their times.
         limits: Vec<(Limit, Nanos)>,
         /// The whole transfer.
         whole: Nanos,
@@ -55,7 +55,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the capture does not show what slowed the transfer.
+    /// Whether the capture does not show why the transfer was slow.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown | Self::UnknownElided)
     }

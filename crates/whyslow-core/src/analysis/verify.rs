@@ -5,7 +5,7 @@ use crate::types::Application;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What is repeated to see that a fix worked.
+/// The measurement to repeat after a fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Verify {
     /// The protocol; null if unknown.
@@ -16,7 +16,7 @@ pub struct Verify {
     pub port: u16,
 }
 
-/// What a cause's fix changes that a client of the protocol can measure.
+/// The effect of a cause's fix that a client of the protocol can measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The first byte of the response comes earlier.

@@ -116,7 +116,7 @@ fn cut(case: &ConnectionCase<'_>, wait: &Wait) -> ExchangeCut {
     })
 }
 
-/// `asked`: what of it was answered, where credit went before it.
+/// `asked`: the part of it that was answered, if credit preceded it.
 fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<PeerMessage>, first: Time) -> Message {
     // If parts of the message were not captured, its sequence numbers show its length.
     let later = asked.filter(|asked| asked.first > transfer.start && transfer.unseen == 0);

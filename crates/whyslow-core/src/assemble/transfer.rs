@@ -15,7 +15,7 @@ use crate::whatif::{EarlierTransfers, Replay, Replays};
 pub(crate) struct KeptTransfers<'a> {
     /// For the model.
     pub replays: &'a mut Replays,
-    /// For what connections have in common.
+    /// For causes that connections share.
     pub flows: &'a mut LargestFlows,
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 /// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1
-/// on. What is not named is the one that carried most.
+/// on. If a part is not named, it is the largest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferName {
     /// The connection; none: that of the largest transfer.

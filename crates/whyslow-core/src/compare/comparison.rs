@@ -6,16 +6,14 @@ use crate::analysis::{End, Finding, Limit, Near, Verdict};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What two transfers have in common and what not. What has two members is `[a, b]`; a difference
-/// is `b - a`.
+/// Common points and differences of two transfers. Pairs are `[a, b]`; a difference is `b - a`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA`](super::SCHEMA).
     pub schema: &'static str,
     /// The transfers.
     pub transfers: [TransferSummary; 2],
-    /// Where the time went: what came before the first byte, then the limits, as far as either has
-    /// them.
+    /// Time by phase: the phases before the first byte, then the limits that either has.
     pub phases: Vec<Phase>,
     /// All phases together.
     pub total: Times,
@@ -29,15 +27,15 @@ pub struct Comparison {
     pub rounds_total: [u64; 2],
     /// Bytes that were there by time.
     pub curves: [ByteCurves; 2],
-    /// What was agreed and how each began.
+    /// Negotiated options, and the beginning of each.
     pub settings: Vec<Setting>,
     /// The rate that each would come to if it went on.
     pub reach: [Option<Reach>; 2],
-    /// Which is faster at what size, from one byte on.
+    /// The faster one by size, from one byte on.
     pub leads: Vec<Lead>,
-    /// What follows.
+    /// Conclusions.
     pub statements: Vec<ComparisonStatement>,
-    /// What limits the comparison.
+    /// Limits of the comparison.
     pub caveats: Vec<ComparisonCaveat>,
 }
 
@@ -84,7 +82,7 @@ pub struct TransferSummary {
 pub struct Phase {
     /// Which.
     pub limit: Limit,
-    /// It is what went before the first byte.
+    /// It came before the first byte.
     pub before: bool,
     /// How long.
     #[serde(flatten)]
@@ -117,7 +115,7 @@ pub struct RoundSide {
     pub growth: Option<f64>,
     /// The largest window that the sender had.
     pub window: Option<u64>,
-    /// What held it for most of its time.
+    /// Its limit during most of its time.
     pub limit: Limit,
 }
 

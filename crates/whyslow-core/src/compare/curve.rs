@@ -1,5 +1,5 @@
-//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the
-//! transfer's end, how it would go on.
+//! [`Curve`]: number of bytes by time, from the request on; beyond the transfer's end, its
+//! extrapolation.
 
 use super::chosen::ChosenTransfer;
 use super::comparison::{ByteCurves, CurvePoint};
@@ -114,7 +114,7 @@ fn within(points: &[CurvePoint], bytes: u64) -> Option<Nanos> {
     let next = points.partition_point(|point| point.bytes < bytes);
     let &above = points.get(next)?;
     let Some(&below) = next.checked_sub(1).and_then(|last| points.get(last)) else {
-        // The first point of what lies beyond is where the transfer ended.
+        // The first extrapolated point is the end of the transfer.
         return (above.bytes == bytes).then_some(above.time);
     };
     let share = (bytes - below.bytes) as f64 / (above.bytes - below.bytes).max(1) as f64;

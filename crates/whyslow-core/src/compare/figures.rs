@@ -3,11 +3,11 @@
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Time of both, and by how much the second is longer.
+/// Time of both, and the difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Times {
-    /// What each took.
+    /// Time of each.
     pub seconds: [Nanos; 2],
     /// The second's less the first's.
     pub difference_s: Nanos,
@@ -30,13 +30,13 @@ pub struct SameSize {
     pub times: Times,
 }
 
-/// What a transfer would come to.
+/// Expected continuation of a transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Reach {
     /// Bits per second.
     pub rate_bps: f64,
-    /// What that rests on.
+    /// Basis of the expectation.
     pub kind: ReachKind,
     /// Bytes of a round: of the last full one if it was growing, else on average.
     pub flight: u64,
@@ -46,7 +46,7 @@ pub struct Reach {
     pub window: Option<u64>,
 }
 
-/// What an expected rate rests on.
+/// Basis of an expected rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReachKind {
@@ -73,7 +73,7 @@ pub struct Lead {
     pub by_s: Nanos,
     /// At this size.
     pub at_bytes: u64,
-    /// The largest size for which both were captured lies below `to_bytes`: what is beyond it is
+    /// The largest size for which both were captured lies below `to_bytes`: larger sizes are
     /// extrapolated.
     pub extrapolated: bool,
 }

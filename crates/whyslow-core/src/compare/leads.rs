@@ -1,4 +1,4 @@
-//! Which of two transfers is faster at what size.
+//! The faster of two transfers by size.
 
 use super::curve::Curve;
 use super::{ChosenTransfer, Lead};
@@ -18,7 +18,7 @@ pub(super) fn least(both: [&ChosenTransfer<'_>; 2]) -> Nanos {
     MIN.max(rtt.scale(0.05))
 }
 
-/// By how much the first is ahead, at one size.
+/// Lead of the first at one size.
 #[derive(Clone, Copy)]
 struct LeadAt {
     bytes: u64,
@@ -101,7 +101,7 @@ fn merge_short(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
         match leads.last_mut() {
             Some(last) if last.faster == run.faster => join(last, run, captured),
             Some(last) if narrow => last.to_bytes = run.to_bytes,
-            // What begins narrow is of the range that follows.
+            // A narrow range at the start belongs to the next range.
             Some(last) if (last.to_bytes as f64) < last.from_bytes as f64 * NARROW => {
                 *last = Lead { from_bytes: last.from_bytes, ..run };
             }

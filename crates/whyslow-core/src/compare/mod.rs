@@ -1,4 +1,4 @@
-//! Two transfers side by side: what differs, what that costs, and which is faster at what size.
+//! Two transfers side by side: their differences, the cost of these, and the faster one by size.
 //!
 //! Depends only on [`analysis`](crate::analysis) values: it can compare results of files years
 //! apart. Both transfers start at zero with the request (for an upload, with the first byte), from

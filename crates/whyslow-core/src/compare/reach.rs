@@ -1,4 +1,4 @@
-//! What a transfer would come to if it went on.
+//! Expected continuation of a transfer.
 
 use super::{ChosenTransfer, Reach, ReachKind};
 use crate::analysis::{Limit, Round, Transfer};
@@ -16,7 +16,7 @@ pub(super) struct Prospect {
     pub reach: Reach,
     /// Bytes of the next round.
     pub next: f64,
-    /// By how much a round is larger than the one before.
+    /// Ratio of a round to the one before.
     pub growth: f64,
     /// Bytes of a round at most.
     pub most: f64,
@@ -70,7 +70,7 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
         let next = (last.in_flight as f64 * growth).min(most);
         return Some(Prospect { reach, next, growth, most, round, pace });
     }
-    // Of a long transfer the listed rounds are the beginning.
+    // The listed rounds of a long transfer are its beginning.
     let RoundSum { bytes, time, rounds } = rest.unwrap_or_else(|| {
         let half = &full[full.len() / 2..];
         let bytes: u64 = half.iter().map(|round| round.bytes).fold(0, u64::saturating_add);

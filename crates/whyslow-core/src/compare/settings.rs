@@ -1,4 +1,4 @@
-//! What was agreed, and how each transfer began.
+//! Negotiated options, and how each transfer began.
 
 use super::{ChosenTransfer, Setting};
 use crate::analysis::{Handshake, Limit, Round};
@@ -83,9 +83,9 @@ fn segment(one: &ChosenTransfer<'_>) -> Option<u64> {
     Some(u64::from(client?.min(server?)).saturating_sub(stamps).max(1))
 }
 
-/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the
-/// connection's first transfer that way, and the first flight was held by that window or was
-/// followed by more.
+/// The initial congestion window (RFC 6928) as shown by the first flight: only if this is the
+/// connection's first transfer in that direction, and the first flight was limited by that window
+/// or was followed by more.
 fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     let earlier = one.connection.transfers.iter().take(one.number - 1);
     if earlier.filter(|other| other.from == one.transfer.from).count() > 0 {

@@ -1,27 +1,27 @@
-//! What follows from a comparison, and what limits it, as data.
+//! Conclusions from a comparison, and its limits, as data.
 
 use super::figures::{Lead, Reach, SameSize};
 use crate::types::Limit;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What follows from a comparison. `which` is the place of a transfer: 0 or 1.
+/// A conclusion from a comparison. `which` is the place of a transfer: 0 or 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ComparisonStatement {
     /// When the first byte came after the request.
     FirstByte {
-        /// Of both.
+        /// Times of both.
         arrived_s: [Nanos; 2],
         /// Those that the application could read only later.
         late: Vec<LateRecord>,
     },
     /// How each sends.
     Flights {
-        /// Of both.
+        /// Flights of both.
         flights: [Flights; 2],
     },
-    /// Which is faster at what size.
+    /// The faster one by size.
     Leads {
         /// Ranges of sizes, in order.
         leads: Vec<Lead>,
@@ -30,9 +30,9 @@ pub enum ComparisonStatement {
     LongerPhase {
         /// The one that waited longer.
         which: usize,
-        /// For what.
+        /// The limit.
         limit: Limit,
-        /// By how much longer.
+        /// The difference.
         by_s: Nanos,
         /// The wait of that one.
         wait_s: Nanos,
@@ -63,7 +63,7 @@ pub enum ComparisonStatement {
 /// A first byte that the application could not read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LateRecord {
-    /// Of which transfer.
+    /// The transfer.
     pub which: usize,
     /// When it could, from the request on.
     pub readable_s: Nanos,
@@ -90,7 +90,7 @@ pub struct Flights {
 pub enum FlightCourse {
     /// They stay the same.
     Same {
-        /// For how many rounds.
+        /// Number of rounds.
         rounds: u64,
     },
     /// They grow to the last one.
@@ -109,7 +109,7 @@ pub enum FlightCourse {
     },
 }
 
-/// What limits a comparison. `which` is the place of a transfer: 0 or 1.
+/// A limit of a comparison. `which` is the place of a transfer: 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ComparisonCaveat {

@@ -1,4 +1,4 @@
-//! What follows from a comparison, and what limits it.
+//! Conclusions from a comparison, and its limits.
 
 use super::{
     ChosenTransfer, Comparison, ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord, Phase,
@@ -15,8 +15,8 @@ const SAME: f64 = 1.1;
 /// A record that was complete this much later was read later.
 const LATER: Nanos = Nanos::from_millis(1);
 
-/// In the order in which it is reported: which is faster, how each sends, where the time went, the
-/// first byte, at what size it turns, and the rate that each would come to.
+/// In the order of the report: the faster one, how each sends, times by phase, the first byte, the
+/// size at which the lead changes, and the expected rates.
 pub(super) fn statements(comparison: &Comparison) -> Vec<ComparisonStatement> {
     if comparison.transfers.iter().any(|one| one.elided) {
         return whole(comparison).into_iter().chain(first_byte(comparison)).collect();
@@ -35,7 +35,7 @@ pub(super) fn statements(comparison: &Comparison) -> Vec<ComparisonStatement> {
     statements
 }
 
-/// What is known of both where packets are missing between the first and the last.
+/// Results for both if packets are missing between the first and the last.
 fn whole(comparison: &Comparison) -> Option<ComparisonStatement> {
     let both = &comparison.transfers;
     both.iter().all(|one| one.rate_bps.is_some()).then(|| ComparisonStatement::WholeTransfers {
@@ -93,7 +93,7 @@ fn first_byte(comparison: &Comparison) -> Option<ComparisonStatement> {
     Some(ComparisonStatement::FirstByte { arrived_s: [a, b], late: [0, 1].into_iter().filter_map(late).collect() })
 }
 
-/// What limits the comparison.
+/// Limits of the comparison.
 pub(super) fn caveats(comparison: &Comparison, both: [&ChosenTransfer<'_>; 2]) -> Vec<ComparisonCaveat> {
     let mut caveats = Vec::new();
     let waits = comparison.first_byte.arrived_s;

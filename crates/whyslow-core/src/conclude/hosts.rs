@@ -3,7 +3,7 @@
 use crate::analysis::{Connection, End, Finding, Host, Verify};
 use std::net::IpAddr;
 
-/// Adds to every finding of a connection what its ends run.
+/// Adds the software of a connection's ends to each of its findings.
 pub(super) fn fill(connection: &mut Connection) {
     let hosts = [End::Client, End::Server].map(|end| Host {
         platform: connection.stacks[end.index()].platform(),

@@ -1,13 +1,13 @@
 //! `conclude`: findings as they are printed.
 //!
-//! A rule makes a finding from one transfer or connection. What it cannot know comes in here, and
-//! nothing else changes a finding after its rule made it:
+//! A rule makes a finding from one transfer or connection. Other data is added here, and nothing
+//! else changes a finding after its rule made it:
 //!
-//! - [`own`]: what the rest of its connection shows: which hosts its remedies are for, and how the
-//!   capture writes addresses (`hosts`, `written`);
-//! - [`together`]: what other connections did to it (`transfer`);
-//! - [`finish`]: what its remedies promise, by the model (`model_promises`) or as waits that come
-//!   out of the time (`wait_promises`), and how sure it is (`confidence`).
+//! - [`own`]: data of its connection: the hosts that its remedies are for, and the capture's
+//!   spelling of addresses (`hosts`, `written`);
+//! - [`together`]: effects of other connections on it (`transfer`);
+//! - [`finish`]: the promises of its remedies, by the model (`model_promises`) or as waits that are
+//!   removed from the time (`wait_promises`), and its confidence (`confidence`).
 
 mod confidence;
 mod hosts;
@@ -31,12 +31,12 @@ pub(crate) fn own(connection: &mut Connection, facts: &Facts, names: &Names) {
     hosts::fill(connection);
 }
 
-/// What several connections lost together.
+/// Findings over several connections.
 #[derive(Debug, Default)]
 pub(crate) struct Across {
     /// Most seconds first.
     pub findings: Vec<Finding>,
-    /// Transfers of which nothing can be promised: their connections, and when they began.
+    /// Transfers without a possible promise: their connections, and their starts.
     pub unpredictable: Vec<(u64, Nanos)>,
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn together(
     Across { findings, unpredictable: found.unpredictable }
 }
 
-/// Sets what the remedies promise, as far as no model is needed for that, and how sure each finding
-/// is, once all else is known. `path_rate`: payload bits per second.
+/// Sets the promises that need no model, and each finding's confidence, after all other changes.
+/// `path_rate`: payload bits per second.
 pub(crate) fn finish(connections: &mut [Connection], across: &mut [Finding], path_rate: Option<f64>) {
     wait_promises::predict(connections, across, path_rate);
     confidence::set(connections, across);

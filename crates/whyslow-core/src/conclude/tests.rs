@@ -1,4 +1,4 @@
-//! What other connections did to a transfer, from the flows to its findings.
+//! Effects of other connections on a transfer, from the flows to its findings.
 
 mod other_work;
 mod queue;

@@ -1,4 +1,4 @@
-//! What other connections did to a transfer, taken into account in its findings.
+//! Effects of other connections on a transfer, applied to its findings.
 
 use crate::analysis::{
     CommonQuestion, CommonStatement, CostSpan, Finding, Limit, LimitShare, Measure, Transfer, Verdict,
@@ -95,7 +95,7 @@ fn share_link(transfer: &mut Transfer, link: &SharedLink) {
     timeline::attribute(&mut transfer.findings, time);
 }
 
-/// Nothing is sure to be gained where others have what one does not take.
+/// A gain is not certain if others take the rate that one transfer does not use.
 fn leave_open(finding: &mut Finding) {
     if is_explained_by(Explainer::OthersShare, finding.cause) {
         finding.confidence = finding.confidence.min(UNSURE);
@@ -146,7 +146,7 @@ fn time_of(transfer: &Transfer) -> impl Iterator<Item = Stretch> + '_ {
     timeline::end_to_end(before, transfer.start_s).into_iter().chain(within)
 }
 
-/// What held it while the link was full was the link.
+/// The link was the limit of its time while the link was full.
 fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
     let within = |from: Nanos, length: Nanos| -> Nanos {
         let clip = |&(start, end): &(Nanos, Nanos)| (end.min(from + length) - start.max(from)).or_zero();

@@ -16,7 +16,7 @@ pub(super) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
         let (whole, least) = (connection.duration_s, least(connection));
-        // Of one that never carried anything no time would be left.
+        // A connection without payload would have no time left.
         let carried = !connection.transfers.is_empty();
         for finding in &mut connection.findings {
             let saved = saved(finding, whole, carried);
@@ -35,7 +35,7 @@ pub(super) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
     }
 }
 
-/// What the fix of a finding over a connection saves.
+/// Saving of the fix of a finding over a connection.
 fn saved(finding: &Finding, whole: Nanos, carried: bool) -> Option<Nanos> {
     match rules::saving_of(finding.cause)? {
         Saving::Cost => Some(finding.cost_s),

@@ -1,16 +1,16 @@
-//! What a partition needs besides the transfer.
+//! Input of a partition besides the transfer.
 
 use crate::message::ServerPush;
 use crate::units::{Nanos, Time};
 
-/// What a partition needs besides the transfer.
+/// Input of a partition besides the transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The MSS.
     pub mss: u64,
     /// Minimum RTT of the path.
     pub rtt: Option<Nanos>,
-    /// What counts as "at once".
+    /// Longest delay that counts as "at once".
     pub epsilon: Nanos,
     /// Only one direction was captured.
     pub one_direction: bool,
@@ -38,7 +38,7 @@ pub struct Context {
     pub first_loss: Option<Time>,
     /// When a side may send without a request.
     pub(crate) server_push: ServerPush,
-    /// What the path carries, payload bits per second, if the user gave it.
+    /// Rate of the path, payload bits per second, if the user gave it.
     pub path_rate: Option<f64>,
     /// The connection may carry only a part of a stream (Multipath TCP); the rest uses other
     /// subflows.
@@ -47,8 +47,8 @@ pub struct Context {
     pub pooled_rate: Option<PooledRate>,
 }
 
-/// What passed between the losses of all transfers of a connection, if that is one rate: the path
-/// is the same for all of them.
+/// Rate between the losses of all transfers of a connection, if it is one rate: the path is the
+/// same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PooledRate {
     /// Lower tenth, median and upper tenth of the rates, payload bits per second.

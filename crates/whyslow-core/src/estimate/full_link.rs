@@ -35,13 +35,13 @@ const DIFFERENT: f64 = 1.3;
 
 /// A full link whose rate may vary.
 pub(crate) struct FullLink {
-    /// For each round, whether it ran at what the link gave.
+    /// For each round, whether it ran at the link's rate.
     pub full: Vec<bool>,
-    /// What it delivered typically, payload bits per second.
+    /// Its typical rate, payload bits per second.
     pub rate: f64,
 }
 
-/// Returns when and at what rate the link was full, if it was for most of the time.
+/// Returns the full rounds and the rate, if the link was full for most of the time.
 pub(crate) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<FullLink> {
     let rounds = &transfer.rounds;
     let hidden = context.near_receiver && !context.has_timestamps;

@@ -39,7 +39,7 @@ const MIN_SEGMENT_TIME: Nanos = Nanos::from_micros(150);
 /// of 2,061 captures.
 const MIN_QUEUE_SEGMENTS: f64 = 4.0;
 
-/// What passed while more than the rate was offered and the excess was lost.
+/// Delivered segments while more than the rate was offered and the excess was lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfferedLoad {
     /// Payload bits per second that pass.
@@ -56,18 +56,18 @@ pub struct OfferedLoad {
     /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces
     /// it.
     pub began_spaced: Option<bool>,
-    /// What a segment takes at this rate.
+    /// Time of a segment at this rate.
     segment: Nanos,
 }
 
 impl OfferedLoad {
-    /// What passed has waited for nothing: no link's queue was full.
+    /// Delivered segments have not waited: no link's queue was full.
     pub fn passed_unqueued(&self) -> bool {
         self.segment >= MIN_SEGMENT_TIME
             && self.wait.is_some_and(|wait| wait <= self.segment.scale(MAX_FREE_WAIT) + HOST_NOISE)
     }
 
-    /// What passed has waited in a queue.
+    /// Delivered segments have waited in a queue.
     pub fn is_queued(&self) -> bool {
         self.wait.is_some_and(|wait| wait > self.segment.scale(MIN_QUEUE_SEGMENTS) + HOST_NOISE)
     }
@@ -136,7 +136,7 @@ fn overrun_round(
     // A segment in offload is several on the wire.
     let losses = those().map(|loss| loss.bytes.div_ceil(context.mss.max(1)) as usize).sum();
     let trip = match (context.near_receiver, round.sacked) {
-        // What came last of it is known when the first of this round has come as well.
+        // Its last segments are known when the first of this round has arrived as well.
         (true, _) => Some(to - from).filter(|_| context.has_timestamps),
         (false, (trips, whole)) => (trips >= MIN_ROUND_TRIPS).then(|| Nanos(whole.0 / i64::from(trips))),
     };
@@ -181,7 +181,7 @@ mod tests {
         // A queue of ten segments that are 1 ms each.
         let found = offered_load(&overran(ms(110)), &context(100), 8e6).unwrap();
         assert!(found.is_queued() && !found.passed_unqueued());
-        // Of three, it is not known.
+        // Three segments are too few.
         let found = offered_load(&overran(ms(103)), &context(100), 8e6).unwrap();
         assert!(!found.is_queued() && !found.passed_unqueued());
     }
@@ -190,7 +190,7 @@ mod tests {
     fn losses_below_the_rate_give_no_offered_load() {
         assert_eq!(offered_load(&overran(Nanos::from_millis(101)), &context(100), 16e6), None);
         let mut transfer = overran(Nanos::from_millis(101));
-        // What was too much passed, as tokens let it.
+        // The excess passed, as with unused tokens.
         transfer.losses.retain(|loss| loss.seq % 7 == 1);
         assert_eq!(offered_load(&transfer, &context(100), 8e6), None);
     }

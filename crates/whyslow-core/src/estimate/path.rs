@@ -39,7 +39,7 @@ pub fn rounds_needed(segments: u64, window: u64) -> u32 {
     (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
 }
 
-/// Index of the first round of which something was lost; the number of rounds when nothing was.
+/// Index of the first round with a loss; the number of rounds if there is none.
 pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
     let mut sent = transfer.seq.0;
@@ -84,8 +84,8 @@ fn densest(transfer: &TransferFacts, context: &Context, counts: impl Fn(&RoundFa
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
 }
 
-/// What the path carries at the least, payload bits per second: what it delivered in a burst,
-/// within a round trip, or on average.
+/// Least rate of the path, payload bits per second: its rate in a burst, within a round trip, or on
+/// average.
 pub fn least_rate(transfer: &TransferFacts, context: &Context) -> f64 {
     let mean = rate_of(transfer.bytes(), transfer.duration());
     let most = transfer.rounds.iter().filter(|round| round.merged == 1).map(|round| round.bytes).max();

@@ -71,8 +71,7 @@ pub(crate) fn of(facts: &Facts, side: Side) -> Option<ProductEstimate> {
     if let Some(value) = facts.content[side].product {
         return estimate(value, ProductEvidence::Header);
     }
-    // Of other servers of SSH few are met; its greeting names the protocol, which has the same
-    // settings.
+    // Other SSH servers are rare; the greeting names the protocol, which has the same settings.
     if facts.content[side].protocol == Some(Protocol::Ssh) {
         return estimate(Product::Openssh, ProductEvidence::Greeting);
     }

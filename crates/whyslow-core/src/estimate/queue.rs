@@ -85,8 +85,8 @@ impl Context {
     }
 
     /// Returns whether ACKs kept coming in a round, as they do from a link with a queue. A sender
-    /// that waits for long leaves the link idle meanwhile: however long the round trip is, it is
-    /// the path's own, which may have become longer.
+    /// that waits for long leaves the link idle: however long the round trip is, it is then the
+    /// path's own, which may have become longer.
     pub(crate) fn is_clocked(&self, transfer: &TransferFacts, index: usize) -> bool {
         let rounds = &transfer.rounds;
         let Some(round) = rounds.get(index) else { return false };

@@ -1,6 +1,6 @@
-//! The rate between losses. A full queue, or a policer without tokens, drops what exceeds its rate,
-//! so that exactly its rate passes between two losses, whatever the sender's window does. Random
-//! losses cut the time into intervals of any rate.
+//! The rate between losses. A full queue, or a policer without tokens, drops packets above its
+//! rate, so that exactly its rate passes between two losses, whatever the sender's window does.
+//! Random losses cut the time into intervals of any rate.
 
 use super::context::{Context, PooledRate};
 use super::loss_episodes::{is_new_episode, loss_episodes, median_size};
@@ -82,7 +82,7 @@ fn in_order(transfer: &TransferFacts) -> Vec<Loss> {
     losses
 }
 
-/// Rates between losses, and how long each was in force.
+/// Rates between losses, and the length of each interval.
 fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos)> {
     // Next to the receiver, where the end of a flight is missing, it is not known when the next
     // segment was lost: at that end, or at the head of the next flight. Either such losses are left
@@ -136,8 +136,8 @@ fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u6
     }
 }
 
-/// Rates of the stretches between losses that `ends` takes (given how long before no other was
-/// lost), each of `least` bytes or more, and how long each was.
+/// Rates and lengths of the stretches between losses that `ends` accepts (it gets the time since
+/// the previous loss), each of `least` bytes or more.
 fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<(f64, Nanos)> {
     let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
     let mut last = Time::MIN;
@@ -179,8 +179,8 @@ fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
     Some((rates.len(), found))
 }
 
-/// The lower tenth, the median and the upper tenth of rates in order, each counted by what `weigh`
-/// makes of its time.
+/// The lower tenth, the median and the upper tenth of sorted rates, weighted by `weigh` of their
+/// times.
 fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
     let whole: f64 = rates.iter().map(|&(_, time)| weigh(time)).sum();
     [0.1, 0.5, 0.9].map(|share| {
@@ -229,7 +229,7 @@ mod tests {
         for (nth, &(ms, segments)) in points.iter().enumerate() {
             for again in 0..2 {
                 let time = Time::from_millis(ms);
-                // What was lost before had passed the capture point too.
+                // Segments that were lost later had passed the capture point too.
                 let sent = (segments + 2 * nth as u64 + again) * MSS;
                 transfer.losses.push(Loss {
                     time,

@@ -1,4 +1,4 @@
-//! What is known of the path and the hosts of what one side sends.
+//! Properties of the path and the hosts for one side's data.
 
 use super::context::Context;
 use super::rate_between_losses;

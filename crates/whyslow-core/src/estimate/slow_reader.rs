@@ -1,8 +1,8 @@
 //! Whether the receiver's program reads more slowly than bytes arrive.
 //!
-//! What it has not read fills the receiver's buffer, and the right edge of the window moves only as
-//! it reads: the window closes, or it falls far below the size that the buffer has shown, or the
-//! ACK of a whole flight is held back until there is room to offer.
+//! Unread data fills the receiver's buffer, and the right edge of the window moves only as the
+//! application reads: the window closes, or it falls far below the size that the buffer has shown,
+//! or the ACK of a whole flight is held back until there is room to offer.
 
 use super::context::Context;
 use crate::tcp::facts::{Gap, Release, TransferFacts};

@@ -7,7 +7,8 @@
 //! "TCP/IP and NBT configuration parameters"); XNU `tcp_recvspace` 131,072 (a SYN's window is then
 //! 65,535) and `tcp_autorcvbuf_max`, from which its scale of 3 to 6 comes.
 //!
-//! FreeBSD and macOS differ by the order of options, which is not kept: what fits both is hidden.
+//! FreeBSD and macOS differ by the order of options, which is not kept: a SYN that fits both is
+//! hidden.
 
 use crate::tcp::facts::Facts;
 use crate::types::{Platform, Side, Stack, StackFields, StackReason};

@@ -7,10 +7,10 @@ use crate::stats::median;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::{Nanos, Time};
 
-/// What passed before the rate came into force, as a token bucket lets it.
+/// Burst before the rate took effect, as a token bucket permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// Bytes beyond what the rate alone would have let through: the size of the bucket.
+    /// Bytes beyond the rate: the size of the bucket.
     pub bytes: u64,
     /// Bits per second at which it passed.
     pub rate: f64,
@@ -47,7 +47,7 @@ pub(crate) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     let middle = first.0 + (last.0 - first.0).scale(0.5);
     let direction = curve.partition_point(|point| point.0 < middle).min(curve.len() - 2);
     let rate = (last.1 - curve[direction].1) as f64 / (last.0 - curve[direction].0).as_secs_f64().max(1e-9);
-    // What came beyond that rate: where that is most, between any two points, is the burst.
+    // Bytes above that rate: the largest excess between any two points is the burst.
     let beyond = |point: &(Time, u64)| point.1 as f64 - rate * (point.0 - first.0).as_secs_f64();
     let mut low = (0, beyond(first));
     let (mut from, mut bytes) = (low, 0.0);
@@ -137,9 +137,9 @@ fn was_path_probed(transfer: &TransferFacts, context: &Context, rate: f64, from:
 /// twice the excess over 1 change none of 2,061 captures.
 const SAME_RATE_FACTOR: f64 = 1.25;
 
-/// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces
-/// segments that were sent together by this rate; a rate that shows nothing of these is kept by
-/// the sender or its program, and the path may carry any other.
+/// Whether it is the path's rate. A full path leaves a queue, a loss or a mark, or spaces segments
+/// that were sent together by this rate. A rate without any of these is set by the sender or its
+/// application, and the path may carry any other.
 pub(crate) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     if runs_empty(transfer, context) {
         return false;
@@ -291,9 +291,9 @@ const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];
 /// of 2,061 captures.
 const MAX_UNSEEN: u64 = 50;
 
-/// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
-/// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
-/// sender that is held by the path has a window that grows, or a queue.
+/// Whether the sender itself keeps to the steady rate: there is no queue, as at most rate × round
+/// trip is in flight and that does not grow; and it waits neither for ACKs nor for a window. A
+/// sender that is limited by the path has a growing window, or a queue.
 pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
@@ -321,7 +321,7 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     };
     let queued = rounds.iter().filter(|round| round.in_flight as f64 > usual).count();
     let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
-    // What is left over goes in the last round.
+    // The last round has the remainder.
     let whole = &flights[..flights.len().saturating_sub(1)];
     rounds.len() >= MIN_ROUNDS
         && rounds.iter().all(has_room)
@@ -345,7 +345,7 @@ pub(crate) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f
 }
 
 /// The rounds after the first one that carried the rate: before it, the window was still opening,
-/// and in it what left at once, before any rate was in force, may still be in flight.
+/// and in it data that left at once, before the rate took effect, may still be in flight.
 fn governed(rounds: &[RoundFacts], rate: f64, from: Time) -> &[RoundFacts] {
     let filled = |pair: &[RoundFacts]| {
         let time = (pair[1].start - pair[0].start).as_secs_f64();

@@ -15,7 +15,7 @@ use borsh::io::{self, Read, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Reverse;
 
-/// What is known of a connection without an account.
+/// Data of a connection without an account.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
@@ -37,7 +37,7 @@ impl ConnectionSize {
 
 pub(super) type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
 
-/// What is kept of a connection.
+/// Data that is kept of a connection.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct ConnectionAccount {
     size: ConnectionSize,
@@ -191,13 +191,13 @@ impl AccountList {
         }
     }
 
-    /// Returns how many may be listed.
+    /// Returns the number that may be listed.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Returns how many of them have no account.
+    /// Returns the number without an account.
     #[cfg(test)]
     pub(super) fn cost_free_count(&self) -> usize {
         self.held.iter().filter(|entry| matches!(entry, Entry::Unaccounted(..))).count()
@@ -266,7 +266,7 @@ pub(super) struct ListedAccounts {
     /// Most that will be listed.
     most: usize,
     pub(super) unlisted: Unlisted,
-    /// What is not listed.
+    /// Entries that are not listed.
     #[expect(clippy::vec_box, reason = "they are large, and change places often")]
     others: Vec<Box<ConnectionAccount>>,
 }
@@ -300,7 +300,7 @@ impl ListedAccounts {
         accounts.into_iter().map(|account| *account).collect()
     }
 
-    /// Writes those that may be listed. What is not listed has to be taken before.
+    /// Writes the entries that may be listed. The others must be taken before.
     ///
     /// # Errors
     /// When they cannot be written.

@@ -48,7 +48,7 @@ struct MeaninglessChecksums {
     rewritten: u64,
 }
 
-/// ICMP errors that nothing came of: how many, and the first one's frame.
+/// ICMP errors without an effect: their number, and the first one's frame.
 #[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct UnmatchedErrors(Option<(u64, u64)>);
 
@@ -210,7 +210,7 @@ impl CaptureState {
         }
     }
 
-    /// What its reader noted, and what its packets show.
+    /// Problems that its reader noted, and those that its packets show.
     pub(super) fn problems(&self, first_time: Option<Time>) -> Vec<Problem> {
         let summary = self.summary.as_ref();
         let mut problems: Vec<Problem> = summary
@@ -229,7 +229,7 @@ impl CaptureState {
         problems
     }
 
-    /// Of packets that are older than the first one.
+    /// Problem of packets that are older than the first one.
     fn starts_early(&self, first_time: Option<Time>) -> Option<Problem> {
         let summary = self.summary.as_ref()?;
         let early =

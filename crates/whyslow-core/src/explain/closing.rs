@@ -1,4 +1,4 @@
-//! What becomes of a connection that is over: most are merely counted, others get an account.
+//! Handling of a closed connection: most are only counted, others get an account.
 
 use super::Explainer;
 use super::accounts::{ConnectionAccount, ConnectionSize};

@@ -1,6 +1,6 @@
-//! The short way of packets that [parse fast](wire::parse_fast), which nearly all do: a plain
-//! segment goes straight to its connection, found by its raw key where a recent packet had the
-//! same. What it does to the connection is what [`on_segment`](Explainer::on_segment) does.
+//! The fast path of packets that [parse fast](wire::parse_fast), which nearly all do: a plain
+//! segment goes straight to its connection, found by its raw key if a recent packet had the same.
+//! Its effect on the connection equals that of [`on_segment`](Explainer::on_segment).
 
 use super::Explainer;
 use super::open_connection::OpenConnection;

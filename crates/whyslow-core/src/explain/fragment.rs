@@ -1,4 +1,4 @@
-//! What is left of an explainer when everything was read, and how several of these become one
+//! The result of an explainer when everything was read, and how several results become one
 //! analysis.
 
 use super::accounts::{ConnectionAccount, ListedAccounts};
@@ -38,9 +38,9 @@ pub struct Fragment {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MergedAnalysis {
-    /// What was found.
+    /// The analysis.
     pub analysis: Analysis,
-    /// What each connection that has times is recognised by in other captures.
+    /// Fingerprints by which connections with times are recognised in other captures.
     pub fingerprints: Vec<ConnectionFingerprint>,
     /// For connections that were given away.
     unlisted: UnlistedCompletion,
@@ -51,8 +51,8 @@ pub struct MergedAnalysis {
 }
 
 impl MergedAnalysis {
-    /// Takes what completes the connections that were
-    /// [given away](super::Explainer::give_unlisted_to).
+    /// Takes the data that completes the connections which were [given
+    /// away](super::Explainer::give_unlisted_to).
     pub fn take_unlisted(&mut self) -> UnlistedCompletion {
         std::mem::take(&mut self.unlisted)
     }
@@ -76,7 +76,7 @@ impl MergedAnalysis {
 }
 
 impl Fragment {
-    /// Puts together what explainers that shared the connections have found.
+    /// Merges the results of explainers that shared the connections.
     pub fn merge_all(fragments: Vec<Self>) -> MergedAnalysis {
         let mut fragments = fragments.into_iter();
         let mut all = fragments.next().unwrap_or_default();
@@ -84,8 +84,7 @@ impl Fragment {
         all.into_merged()
     }
 
-    /// Adds what another explainer has found of other connections of the same captures, in any
-    /// order.
+    /// Adds another explainer's results for other connections of the same captures, in any order.
     pub fn merge(&mut self, other: Self) {
         merge_captures(&mut self.captures, other.captures);
         self.openings.extend(other.openings);

@@ -8,12 +8,12 @@ use crate::units::Nanos;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// What the ends of a connection agreed on before the capture began.
+/// Options that the ends of a connection negotiated before the capture began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinedConnection {
     /// Address and port of one end and of the other.
     pub ends: [(IpAddr, u16); 2],
-    /// What each of them had offered.
+    /// Offers of both ends.
     pub offered: [JoinedEnd; 2],
     /// Index of the client in `ends`; `None` if unknown.
     pub client: Option<usize>,
@@ -21,7 +21,7 @@ pub struct JoinedConnection {
     pub rtt: Option<Nanos>,
 }
 
-/// What the SYN of an end offered.
+/// Offer of an end's SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JoinedEnd {
     /// Maximum segment size, bytes.
@@ -36,7 +36,7 @@ pub struct JoinedEnd {
     pub ecn: bool,
 }
 
-/// Connections of which no packet has come.
+/// Connections without a packet so far.
 #[derive(Debug, Default)]
 pub(super) struct JoinedConnections(HashMap<[(IpAddr, u16); 2], JoinedConnection>);
 

@@ -73,7 +73,7 @@ pub struct LiveExplainer {
     reported: HashMap<ConnectionId, Reported>,
     /// Connections that are still in the table and are over.
     over: usize,
-    /// Of connections that may have something to report though no packet comes.
+    /// Connections that may have to be reported although no packet comes.
     waiting: HashMap<ConnectionId, (HashedKey, Time)>,
     /// Reports that are due; and connections that have left the table, with the time up to which
     /// they had no packets. Both wait for their report.
@@ -90,7 +90,7 @@ pub struct LiveExplainer {
     drops: Vec<Drops>,
 }
 
-/// What was reported of a connection.
+/// State of a connection's reports.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reported {
     number: u64,
@@ -114,13 +114,13 @@ struct Drops {
     packets: u64,
 }
 
-/// What has ended since it was last asked for.
+/// Connections and transfers that ended since the last call.
 #[derive(Debug, Default)]
 pub struct Ended {
     /// Connections with transfers that have ended, each at most once, in the order in which they
     /// were found.
     pub connections: Vec<EndedTransfers>,
-    /// What connections of a minute that is over have in common; by their ids.
+    /// Findings over the connections of a past minute; by their ids.
     pub findings: Vec<Finding>,
     /// Transfers that have ended and are not among these, because one connection had too many.
     pub unlisted: u64,
@@ -165,7 +165,7 @@ impl LiveExplainer {
         }
     }
 
-    /// Sets what the path carries at most, as [`Explainer::set_path_rate`].
+    /// Sets the path's largest rate, as [`Explainer::set_path_rate`].
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.explainer.set_path_rate(rate);
     }
@@ -220,7 +220,7 @@ impl LiveExplainer {
         self.explainer.table.count().saturating_sub(self.over)
     }
 
-    /// What packets showed that could not be read.
+    /// Problems of packets that could not be read.
     pub fn problems(&self) -> Vec<Problem> {
         self.explainer.captures.iter().flat_map(|capture| capture.problems(self.explainer.first_time)).collect()
     }
@@ -275,7 +275,7 @@ impl LiveExplainer {
             let reported = reported.get(&entry.id).copied().unwrap_or_default();
             let Some(tcp) = entry.value.opened() else { return };
             match tcp.next_report_at(reported.until).filter(|_| !reported.over) {
-                // What goes on without end is checked now and then.
+                // Endless connections are checked periodically.
                 Some(at) => {
                     let checked = reported.checked.map_or(at, |checked| at.max(checked + CHECK_INTERVAL));
                     waiting.insert(entry.id, (key, if at < checked && tcp.is_crowded() { at } else { checked }))
@@ -357,7 +357,7 @@ impl LiveExplainer {
         reported
     }
 
-    /// What is not known of these transfers because packets were dropped here.
+    /// Problem of these transfers because packets were dropped here.
     fn drops_during(&self, connection: &Connection) -> Option<Problem> {
         let first = self.explainer.first_time?;
         let starts = connection.transfers.iter().map(|transfer| first + transfer.start_s);

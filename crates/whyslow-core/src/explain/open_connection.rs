@@ -20,7 +20,7 @@ const _: () = assert!(
     "of open connections there may be a million"
 );
 
-/// How far it has come. Of a flood or a scan nearly none comes farther than its first SYN, of which
+/// Its progress. In a flood or a scan almost no connection gets beyond its first SYN, of which
 /// little has to be kept.
 #[derive(Debug)]
 enum Progress {
@@ -64,13 +64,13 @@ impl OpenConnection {
         Self { capture: u32::try_from(capture).unwrap_or(u32::MAX), progress }
     }
 
-    /// The same, whose payload is decrypted as far as these secrets let it.
+    /// The same, with its payload decrypted with these secrets.
     pub(super) fn decrypted(mut self, keys: &KeyRing) -> Self {
         self.tcp().decrypt(keys.clone());
         self
     }
 
-    /// The same, of a condensed capture, which does not hold what messages are read from.
+    /// The same for a condensed capture, which lacks the payload for reading messages.
     pub(super) fn condensed(mut self, is_condensed: bool) -> Self {
         match &mut self.progress {
             Progress::Opening(opening) if is_condensed => opening.bits |= IS_CONDENSED,
@@ -96,7 +96,7 @@ impl OpenConnection {
         matches!(self.progress, Progress::Opening(_))
     }
 
-    /// What TCP did; none of a connection of which there is nothing but its first SYN.
+    /// State of TCP; `None` if the connection has only its first SYN.
     pub(super) fn opened(&self) -> Option<&Connection> {
         match &self.progress {
             Progress::Open(tcp) => Some(tcp),
@@ -104,7 +104,7 @@ impl OpenConnection {
         }
     }
 
-    /// What TCP did, for more of its segments.
+    /// State of TCP, for more of its segments.
     #[inline(always)]
     pub(super) fn tcp(&mut self) -> &mut Connection {
         if let Progress::Opening(opening) = &self.progress {
@@ -133,7 +133,7 @@ impl Opening {
         let is_rare = options.malformed || options.fast_open || options.mptcp || options.mptcp_join;
         let (tsval, tsecr) = options.timestamps.unwrap_or_default();
         let is_ordinary = opens && !is_rare && options.sack.is_empty() && tsecr == 0;
-        // Of others it may yet turn out that they are damaged.
+        // Others may still turn out to be damaged.
         let is_whole = matches!(segment.checksum, Checksum::Good | Checksum::Partial);
         if !is_ordinary || !is_whole || segment.payload_len > 0 || segment.ack != SeqNumber(0) {
             return None;
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// SYNs, and what looks like one.
+    /// SYNs, and segments that look like one.
     fn syn() -> impl Strategy<Value = Segment<'static>> {
         let flags = prop_oneof![
             4 => Just(Flags::SYN),
@@ -277,7 +277,7 @@ mod tests {
             general.tcp().push(&segment, Side::A, time, frame);
             let Some(mut opening) = OpenConnection::opening(3, &segment, time, frame) else { return Ok(()) };
             prop_assert!(opening.is_opening() && opening.opened().is_none());
-            // What is reckoned for it at its end, without its connection.
+            // The account at its end, without its connection.
             let tcp = general.tcp();
             prop_assert_eq!((tcp.active_until(time).0, tcp.payload()), (0, 0));
             prop_assert!(tcp.bad_checksums().is_none());

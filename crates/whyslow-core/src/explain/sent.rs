@@ -1,5 +1,5 @@
-//! A fragment on its way to another machine: what explainers of a share of the connections have
-//! found, to be merged with the other shares there.
+//! A fragment on its way to another machine: results of explainers of a share of the connections,
+//! to be merged with the other shares there.
 //!
 //! The bytes (Borsh) are readable only by the same version of whyslow, so their sender names its
 //! version. Their size is bounded by the connections that an analysis lists, and a byte or two for

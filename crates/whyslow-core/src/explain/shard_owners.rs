@@ -18,7 +18,7 @@ const IMBALANCE: u64 = 16;
 pub(super) struct ShardOwners {
     own: usize,
     count: usize,
-    /// What these explainers follow together.
+    /// The connections that these explainers follow together.
     share: Share,
     /// Own shards, one bit each.
     parts: u64,

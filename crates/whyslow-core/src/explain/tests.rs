@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! What is found does not depend on how the work is shared, nor on where a capture is cut into
-//! files.
+//! Results do not depend on how the work is shared, nor on where a capture is cut into files.
 
 use super::accounts::ConnectionAccount;
 use super::*;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What happens to one of a few connections, and how long after what happened before.
+/// An event of one of a few connections, and the time since the previous event.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     connection: u8,
@@ -107,7 +106,7 @@ pub(super) fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2
     bytes
 }
 
-/// What is recorded, as packets.
+/// The recorded packets.
 fn given(packets: &[Recorded]) -> Vec<Packet<'_>> {
     packets
         .iter()
@@ -196,7 +195,7 @@ proptest! {
         }
     }
 
-    /// Packets are given in pieces, between which all are asked to even out what there is to do.
+    /// Packets are given in pieces, and all explainers are rebalanced between them.
     #[test]
     fn moved_connections_have_the_same_outcome(
         steps in prop::collection::vec(step(), 1..400),

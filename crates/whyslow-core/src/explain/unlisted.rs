@@ -1,8 +1,9 @@
 //! Connections beyond the listing limit, streamed to an optional sink.
 //!
-//! They are given away while the captures are read, in any order, known by the place of their first
-//! packet among all packets. What is known only at the end ([`UnlistedCompletion`]) is filled in
-//! then, in the order of these places. No model is run for them, and no finding spans them.
+//! They are given away while the captures are read, in any order, identified by the place of their
+//! first packet among all packets. Data that is complete only at the end ([`UnlistedCompletion`])
+//! is added then, in the order of these places. No model is run for them, and no finding spans
+//! them.
 
 use super::openings::{ConnectionNumbers, OpeningPositions};
 use crate::analysis::{Connection, Endpoint};
@@ -34,11 +35,11 @@ impl fmt::Debug for UnlistedSink {
     }
 }
 
-/// What is known of connections that are not listed only when everything was read.
+/// Data of unlisted connections that is known only when everything was read.
 #[derive(Debug, Default)]
 pub struct UnlistedCompletion {
     pub(super) numbers: ConnectionNumbers,
-    /// Of connections of QUIC alone.
+    /// Connections with QUIC only.
     pub(super) quic_numbers: ConnectionNumbers,
     pub(super) names: Names,
     /// There is one capture, and a frame's number is enough.

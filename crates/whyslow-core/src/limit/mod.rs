@@ -1,8 +1,8 @@
-//! `limit`: from what TCP did to what held it back.
+//! `limit`: from TCP's facts to the limits of a transfer.
 //!
 //! Cuts a transfer's time, from its first byte sent to the ACK of its last, into spans of one
 //! [`Limit`] each. Spans meet without gap or overlap, so their shares sum to 1. A long pause is
-//! judged by what ended it; the rest of a round by what the rounds around it show (`rounds`).
+//! classified by the event that ended it; the rest of a round by the rounds around it (`rounds`).
 
 mod partition;
 mod pauses;

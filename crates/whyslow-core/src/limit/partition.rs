@@ -15,7 +15,7 @@ pub struct Partition {
     pub spans: Vec<Span>,
     /// For each round, the limit that took most of it.
     pub rounds: Vec<Limit>,
-    /// What the rounds show as a whole.
+    /// Result of all rounds together.
     pub shape: Shape,
 }
 
@@ -79,7 +79,7 @@ fn longest(spans: &[Span]) -> Option<Limit> {
     sum_by_limit(spans.iter().map(Span::limit_time)).first().map(|sum| sum.limit)
 }
 
-/// Returns what held the sender in short pauses of a round.
+/// Returns the sender's limit in short pauses of a round.
 fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
     let recovering = if is_rate_limit(base) { Nanos::ZERO } else { round.recovering };
     let most = round.flowing.max(round.window_full).max(recovering);
@@ -119,7 +119,7 @@ fn add_last_wait(spans: &mut SpanCutter, transfer: &TransferFacts, base: Limit, 
     spans.add(then, transfer.end);
 }
 
-/// Returns how much later than the earliest the ACKs before the last one came. Of one or two
+/// Returns how much later than the earliest the ACKs before the last one came. For one or two
 /// segments there is no other.
 fn usually_late(transfer: &TransferFacts) -> Nanos {
     let late = |round: &RoundFacts| round.ack_late.unwrap_or_default();

@@ -43,7 +43,7 @@ pub(super) struct Pause<'a> {
     pub transfer: &'a TransferFacts,
     /// The index of its round.
     pub round: usize,
-    /// What held the round.
+    /// Limit of the round.
     pub base: Limit,
     /// At least half of a full window stood in a queue of the path.
     pub queued: bool,
@@ -194,8 +194,8 @@ impl Pause<'_> {
         if is_between_messages(gap, transfer, context) {
             return Limit::Unknown;
         }
-        // Far from the sender, the path may have become longer than when it was measured: what came
-        // late behind a full window may have left at once.
+        // Far from the sender, the path may have become longer than when it was measured: late data
+        // behind a full window may have left at once.
         let was_full = gap.window_room.is_some_and(|room| room < context.mss);
         if context.near_receiver && was_full && context.rtt.is_some_and(|rtt| length <= rtt.scale(LONGER_PATH)) {
             return Limit::ReceiveWindow;
@@ -229,7 +229,7 @@ pub(super) fn is_rate_limit(base: Limit) -> bool {
     matches!(base, Limit::Bandwidth | Limit::Pacing)
 }
 
-/// Returns how long the releasing ACK was delayed beyond the other ACKs of its round.
+/// Returns the delay of the releasing ACK beyond the other ACKs of its round.
 ///
 /// A receiver delays the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). ACKs that come
 /// while many segments are in flight are spaced by the path and its queue.

@@ -1,5 +1,5 @@
-//! What went before a transfer's first byte: the handshakes, the request's way, the server's
-//! thinking.
+//! Phases before a transfer's first byte: the handshakes, the request's way, the server's
+//! processing.
 
 use super::span::LimitTime;
 use crate::message::{NOTICEABLE_WAIT, Wait};
@@ -61,8 +61,8 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
     Some((ack - syn).or_zero())
 }
 
-/// From the end of the TCP handshake to the client's first application data: how long, and when
-/// that was.
+/// From the end of the TCP handshake to the client's first application data: its length, and that
+/// time.
 pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Time)> {
     let client = facts.client;
     let start = facts.handshake.ack?.0;

@@ -46,7 +46,7 @@ pub struct Plateau {
     pub first: usize,
     /// Index after its last.
     pub after: usize,
-    /// What was in flight at most in a round, bytes: the typical one.
+    /// Most bytes in flight in a round: the typical value.
     pub bytes: u64,
     /// The least window during it.
     pub window: Option<u64>,
@@ -60,8 +60,8 @@ pub(super) fn fills_no_window(transfer: &TransferFacts, context: &Context) -> bo
     context.is_http2 && transfer.max_in_flight < HTTP2_FRAME
 }
 
-/// Finds what caps flights that stay the same, and marks their rounds with it in `base`. `at_rate`:
-/// the rounds that one rate filled. Returns the longest of the plateaus.
+/// Finds the cap of flights that stay the same, and marks their rounds with it in `base`.
+/// `at_rate`: the rounds that one rate filled. Returns the longest of the plateaus.
 pub(super) fn mark_plateaus(
     base: &mut [Limit],
     transfer: &TransferFacts,
@@ -132,7 +132,7 @@ fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl 
     transfer.gaps.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
 }
 
-/// Whether a message of the receiver came with what ended most of them.
+/// Whether a message of the receiver ended most of them.
 fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     let (mut all, mut granted) = (0u64, 0u64);
     for gap in waits {
@@ -142,8 +142,8 @@ fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     all > 0 && granted * 10 >= all * GRANTED
 }
 
-/// From where on flights stand still, if that is so for half of them: TCP's own window may have
-/// opened before another one held.
+/// Index from which flights stay the same, if half of them do: TCP's own window may have opened
+/// before another one limited it.
 fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
     let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     let mut first = 0;
@@ -165,7 +165,7 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
     let opening = transfer.rounds.get(opened..lost)?;
     let first = opened + behind_a_ramp(opening, context.mss);
     let rounds = transfer.rounds.get(first..lost)?;
-    // What is left over goes in the last round.
+    // The last round has the remainder.
     let whole = rounds.len() - usize::from(lost == transfer.rounds.len()).min(rounds.len());
     let flights: Vec<u64> = rounds[..whole].iter().map(|round| round.in_flight).collect();
     let bytes = *flights.iter().max()?;
@@ -180,14 +180,14 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
 }
 
-/// By how much flights may differ and be the same: 3 segments, or in large ones what an ACK for
-/// many at once makes of them.
+/// Largest difference between flights that count as the same: 3 segments, or in large ones the
+/// effect of an ACK for many at once.
 fn alike(top: u64, mss: u64) -> u64 {
     (3 * mss).max(top / 128)
 }
 
-/// Whether flights stand still: all alike, and not rising by as much as congestion avoidance would
-/// (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
+/// Whether flights stay the same: all alike, and not rising by as much as congestion avoidance
+/// would (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
     high - low <= alike(high, mss) && !is_growing(tops, mss)
@@ -204,7 +204,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
     };
     let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
     let found = alike_runs(transfer, context, lost, &tops);
-    // Between losses a congestion window lets out the same for a while, too.
+    // Between losses a congestion window sends the same for a while, too.
     if !found.is_empty() || lost < rounds.len() {
         return found;
     }
@@ -247,7 +247,7 @@ fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &
             && stands_still(&sizes[first..after], context.mss)
         {
             let middle = median(sizes[first..after].to_vec()).unwrap_or_default();
-            // What was in flight beyond the sizes is as far as the flights went.
+            // Data in flight beyond the sizes is as far as the flights went.
             let bytes = if most > high { most } else { middle };
             found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
         }

@@ -1,4 +1,4 @@
-//! What the rounds of a transfer show together: growth, a plateau, a steady rate.
+//! Shape of a transfer's rounds: growth, a plateau, a steady rate.
 
 use super::plateau::{Plateau, mark_plateaus};
 use super::slow_start::{first_repair, is_message, mark_slow_start, restarts};
@@ -18,7 +18,7 @@ const STEADY_BINS: u64 = 8;
 /// of 2,061 captures.
 const FILLED: f64 = 0.7;
 
-/// What the rounds show together.
+/// Result of all rounds together.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// For each round, its limit apart from the pauses that have a cause of their own.
@@ -33,7 +33,7 @@ pub struct Shape {
     pub steady: Option<f64>,
     /// It is the median of a rate that varies: only the queue shows that the link was full.
     pub varies: bool,
-    /// What passed before that rate came into force.
+    /// Burst before that rate took effect.
     pub burst: Option<Burst>,
     /// That rate came into force then, when losses were over.
     pub since: Option<Time>,
@@ -45,7 +45,7 @@ pub struct Shape {
     pub inter_loss_rate: Option<InterLossRate>,
     /// What happened to data offered above that rate, or the steady one.
     pub overrun: Option<OfferedLoad>,
-    /// What had arrived lay unread, so that the receiver's program was slower than the path.
+    /// Received data stayed unread, so that the receiver's application was slower than the path.
     pub receiver_unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
@@ -169,7 +169,7 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) ->
         let round = &rounds[index];
         let carries = |bytes: u64, end: Time| {
             let time = (end - round.start).as_secs_f64();
-            // What is retransmitted takes its share of the path too.
+            // Retransmissions use a part of the path too.
             let bytes = bytes + u64::from(round.retransmitted) * context.mss;
             time > 0.0 && bytes as f64 * 8.0 / time >= FILLED * rate
         };

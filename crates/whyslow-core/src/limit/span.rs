@@ -65,7 +65,7 @@ impl SpanCutter {
         &self.spans
     }
 
-    /// Returns the spans of the whole stretch: what is left of it is unknown.
+    /// Returns the spans of the whole stretch: the rest of it is unknown.
     pub(crate) fn finish(mut self) -> Vec<Span> {
         self.add(Limit::Unknown, self.end);
         self.spans

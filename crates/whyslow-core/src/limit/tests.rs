@@ -77,7 +77,7 @@ fn empty_buffer_is_application_limited() {
     let mut transfer = flights(&[5_000; 6], Release::Nothing);
     transfer.gaps.iter_mut().for_each(|gap| gap.idle = true);
     assert_eq!(partition(&transfer, &context(20)).time(Limit::Application), Nanos::from_millis(500));
-    // Unless what lies between was never captured.
+    // Unless the packets between were never captured.
     transfer.gaps.iter_mut().for_each(|gap| gap.unseen = true);
     let elided = Context { elided: true, ..context(20) };
     assert_eq!(partition(&transfer, &elided).time(Limit::Application), Nanos::ZERO);

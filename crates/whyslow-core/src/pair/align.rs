@@ -44,8 +44,8 @@ pub(super) enum AlignError {
 }
 
 /// Aligns two tracks. `numbers` are the numbers before each direction's first payload byte, in each
-/// capture. Of a proxied connection only payload is the same, and only its first copy means
-/// anything on both sides.
+/// capture. For a proxied connection only payload is the same, and only its first copy is
+/// comparable on both sides.
 pub(super) fn align(
     tracks: [&ConnectionPackets; 2],
     numbers: [[SeqNumber; 2]; 2],

@@ -1,4 +1,4 @@
-//! What limits the comparison of two captures.
+//! Limits of the comparison of two captures.
 
 use super::align::Aligned;
 use super::collector::ConnectionPackets;
@@ -10,7 +10,7 @@ const MIRRORED: f64 = 0.2;
 /// Captures with a shorter round trip between them were taken at one place.
 const ONE_PLACE: Nanos = Nanos::from_micros(100);
 
-/// What limits the comparison. `order` has the capture nearer to the client first.
+/// Limits of the comparison. `order` has the capture nearer to the client first.
 pub(super) fn caveats(
     tracks: [&ConnectionPackets; 2],
     order: [usize; 2],

@@ -1,4 +1,4 @@
-//! What packets of two captures are compared by.
+//! Units in which packets of two captures are compared.
 //!
 //! Payload is compared by cells: the byte ranges between any two segment boundaries that either
 //! capture has. Offload merges and splits segments, so that one segment here is ten there, but a
@@ -17,7 +17,7 @@ const MAX_CELLS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tangled;
 
-/// What is compared: a cell of payload, or a packet without any.
+/// Unit of comparison: a cell of payload, or a packet without any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PayloadCell {
     pub start: i64,

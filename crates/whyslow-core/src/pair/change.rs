@@ -1,4 +1,4 @@
-//! What the path between two captures changed.
+//! Changes by the path between two captures.
 
 use super::align::Aligned;
 use super::collector::{ConnectionPackets, PacketRecord};
@@ -56,7 +56,7 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
     }
 }
 
-/// What a SYN offers here and there.
+/// Differences of a SYN's options in the two captures.
 fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
     let mut add = |kind: ChangeKind| changes.push(Change { from: Some(end(from)), count: 1, kind });
     if sent.mss != arrived.mss {
@@ -74,7 +74,7 @@ fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
     }
 }
 
-/// What differs between the packets that arrived and those that were sent.
+/// Differences between the packets that arrived and those that were sent.
 fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     let found = &aligned.directions[from];
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));

@@ -1,4 +1,4 @@
-//! How two clocks stand to each other, by what passed between them.
+//! Relation of two clocks, from the packets between them.
 //!
 //! A packet seen at time a by one clock and at time b by the other gives b − a = offset + delay one
 //! way, and offset − delay the other way. Delays are never negative and their least values hardly
@@ -17,10 +17,10 @@ const MAX_DRIFT: f64 = 1e-3;
 /// Minimum delays repeat within this, nanoseconds: a slope that costs less room is as good as the
 /// best.
 const REPEATS: f64 = 100_000.0;
-/// Stretches of time of which the extreme samples are kept for the search.
+/// Stretches of time whose extreme samples are kept for the search.
 const STRETCHES: usize = 1024;
 
-/// A packet seen by both: by the first clock, and how much later by the second.
+/// A packet seen by both: by the first clock, and the difference to the second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClockSample {
     pub time: Time,
@@ -32,9 +32,9 @@ pub(super) struct ClockSample {
 pub(super) struct ClockOffset {
     /// When, by the first clock, the second is ahead by `offset`: the first sample's time.
     pub zero: Time,
-    /// By how much the second clock is ahead at `zero`.
+    /// How far the second clock is ahead at `zero`.
     pub offset: Nanos,
-    /// By how much the offset grows with time.
+    /// Growth of the offset with time.
     pub drift: f64,
     /// Its error; `None` if the samples span too short a time.
     pub drift_error: Option<f64>,
@@ -126,8 +126,8 @@ fn extremes(samples: impl Iterator<Item = (f64, f64)>, length: f64, slope: f64, 
     kept.into_iter().flatten().collect()
 }
 
-/// The slope with the most room, and how far it may be off. Room is concave over slopes: a minimum
-/// of lines less a maximum of lines. A slope of nothing is taken where it is as good as any.
+/// The slope with the most room, and its error. Room is concave over slopes: a minimum of lines
+/// minus a maximum of lines. A slope of zero is taken if it is as good as any.
 fn best(room: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut low, mut high) = (-MAX_DRIFT, MAX_DRIFT);
     for _ in 0..100 {

@@ -16,8 +16,8 @@ const MAX_PACKETS: u64 = 1 << 21;
 /// Earlier packets of the same direction that are compared, to detect a repetition of one of them.
 const RECENT: usize = 16;
 
-/// How many packets may be held of each connection, given how many each has: any but very large
-/// ones are held whole, and each leaves half of the room to those after it.
+/// Number of packets that may be held of each connection, from the number that each has: all but
+/// very large ones are held whole, and each leaves half of the room to those after it.
 pub fn shares(packets: impl IntoIterator<Item = u64>) -> Vec<usize> {
     let mut room = MAX_PACKETS;
     packets
@@ -90,13 +90,13 @@ impl PacketRecord {
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionPackets {
     pub(super) packets: Vec<PacketRecord>,
-    /// What each end's SYN offered.
+    /// Offers of both ends' SYNs.
     pub(super) offers: [Option<Offer>; 2],
     /// Packets of each direction that came a second time.
     pub(super) duplicates: [u64; 2],
     /// Packets of each direction that were damaged, by their checksum.
     pub(super) damaged: [u64; 2],
-    /// Of those checksums of each direction that were looked at.
+    /// Checksums of each direction that were checked.
     sums: [ChecksumTally; 2],
     /// Packets that found no room.
     pub(super) dropped: u64,
@@ -155,8 +155,7 @@ pub struct PacketCollector {
 }
 
 impl PacketCollector {
-    /// Watches these connections of a set of captures, of which `captures` stand before it among
-    /// all.
+    /// Watches these connections of a set of captures, after `captures` earlier ones.
     pub fn new(captures: usize, wanted: impl IntoIterator<Item = WantedConnection>) -> Self {
         let track = |wanted: WantedConnection| ConnectionPackets {
             most: wanted.max_packets,
@@ -177,7 +176,7 @@ impl PacketCollector {
         self.time
     }
 
-    /// What was kept of a connection.
+    /// Packets that were kept of a connection.
     pub fn track(&self, id: u64) -> Option<&ConnectionPackets> {
         self.tracks.get(&id)
     }

@@ -1,4 +1,4 @@
-//! What became of one direction's packets between the captures.
+//! Fate of one direction's packets between the captures.
 
 use super::align::Aligned;
 use super::cells::PacketPart;
@@ -132,7 +132,7 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
         for m in &self.found.matches {
             arrived[m.sent.packet as usize] = true;
         }
-        // What was sent between two packets that arrived should have arrived.
+        // A packet that was sent between two that arrived should have arrived.
         let (first, last) = (arrived.iter().position(|a| *a), arrived.iter().rposition(|a| *a));
         let judged = |packet: u32| {
             let (index, time) = (packet as usize, self.aligned.time(self.first, placed.record(packet)));
@@ -200,8 +200,8 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
     }
 }
 
-/// What arrived, in the order of arriving. Of a packet that arrived as a part of a larger one, or
-/// in parts, its first byte counts.
+/// Arrived packets, in the order of arrival. A packet that arrived as a part of a larger one, or in
+/// parts, counts by its first byte.
 fn arrivals(aligned: &Aligned<'_>, first: usize, found: &DirectionMatch) -> Vec<Arrival> {
     let second = 1 - first;
     let mut seen = vec![false; aligned.placed[second].records.len()];

@@ -1,4 +1,4 @@
-//! Which connection of one capture is which of another.
+//! Matches the connections of two captures.
 
 use super::span::TimeSpan;
 use crate::analysis::MatchedBy;
@@ -14,7 +14,7 @@ const MAX_TRIED: usize = 64;
 /// Least payload that shows a proxy, bytes: small responses are often of one size.
 const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
-/// What one connection is recognised by. What has two members here is `[client's, server's]`.
+/// Fingerprint of a connection. Pairs are `[client's, server's]`.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct ConnectionFingerprint {
@@ -35,7 +35,7 @@ pub struct ConnectionFingerprint {
 }
 
 impl ConnectionFingerprint {
-    /// What a connection is recognised by.
+    /// Fingerprint of a connection.
     pub(crate) fn new(id: u64, facts: &Facts) -> Self {
         let sides = [facts.client, !facts.client];
         Self {
@@ -90,7 +90,7 @@ pub struct MatchedConnection {
     /// Its fingerprints; the second one's client is the first one's, whichever end was taken for
     /// the client there.
     pub fingerprints: [ConnectionFingerprint; 2],
-    /// What shows that they belong together.
+    /// Evidence that they belong together.
     pub by: MatchedBy,
 }
 

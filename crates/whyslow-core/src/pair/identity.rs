@@ -49,7 +49,7 @@ fn ip_id(placed: &PlacedPackets<'_>, packet: PacketInCell, mss: u32) -> Option<u
     placed.record(packet.packet).id.filter(|id| *id != 0).map(|id| id.wrapping_add(place as u16))
 }
 
-/// In how many comparisons a field was the same.
+/// Number of comparisons in which a field was the same.
 #[derive(Default)]
 struct Tally {
     same: u64,
@@ -68,7 +68,7 @@ impl Tally {
 }
 
 impl PreservedFields {
-    /// What the path leaves alone, by the cells that have one packet in each capture.
+    /// The fields that the path does not change, from the cells with one packet in each capture.
     pub fn find(placed: &[PlacedPackets<'_>; 2], packets: &[Vec<PacketInCell>; 2], mss: u32) -> Self {
         let [mut timestamps, mut ip_ids, mut windows] = [const { Tally { same: 0, all: 0 } }; 3];
         for_each_cell(&packets[0], &packets[1], |of_a, of_b| {

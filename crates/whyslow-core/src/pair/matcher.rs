@@ -1,4 +1,4 @@
-//! Which packet of one capture is which of the other, in one direction.
+//! Matches the packets of two captures, in one direction.
 //!
 //! Copies of one cell (retransmitted, or duplicated on the way) are matched by their identifying
 //! fields, and equal ones by order and by time, because none arrives before it can.
@@ -18,13 +18,14 @@ pub(super) struct Match {
     pub is_certain: bool,
 }
 
-/// One direction: what passed the capture nearer to its sender, and what of it reached the other.
+/// One direction: packets that passed the capture nearer to its sender, and those that reached the
+/// other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DirectionMatch {
     pub matches: Vec<Match>,
-    /// What did not arrive.
+    /// Packets that did not arrive.
     pub missing: Vec<PacketPart>,
-    /// What is not in the second capture, though it arrived there: no copy of it is, and it was
+    /// Packets that arrived but are not in the second capture: there is no copy, and they were
     /// acknowledged.
     pub uncaptured: Vec<PacketPart>,
     /// Payload that had been sent before.
@@ -35,7 +36,7 @@ pub(super) struct DirectionMatch {
     pub duplicated: Vec<u32>,
     /// Packets that arrived and were not sent.
     pub unseen: Vec<u32>,
-    /// What the path left alone.
+    /// Fields that the path did not change.
     pub preserved: PreservedFields,
     /// Payload of a whole segment on the wire, bytes.
     pub mss: u32,

@@ -8,9 +8,9 @@
 //!
 //! The order of things:
 //!
-//! 1. `fingerprint`: which connection of one capture is which of the other, by addresses, or by
-//!    both initial sequence numbers where addresses were translated, or by amounts of payload where
-//!    a proxy stands between;
+//! 1. `fingerprint`: matches the connections of the captures, by addresses, or by both initial
+//!    sequence numbers if addresses were translated, or by amounts of payload if a proxy is between
+//!    them;
 //! 2. `collector`: a second pass over the captures keeps the packets of those connections, up to a
 //!    bound;
 //! 3. `placed`, `cells`, `identity`, `matcher`, put together by `align`: which packet here is which

@@ -22,7 +22,7 @@ pub(super) struct PlacedPackets<'a> {
 pub(super) struct Position {
     /// Its first byte.
     pub seq: i64,
-    /// What it acknowledges; 0 where it has no ACK.
+    /// Acknowledged number; 0 without an ACK.
     pub ack: i64,
 }
 
@@ -64,7 +64,7 @@ impl<'a> PlacedPackets<'a> {
         0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
 
-    /// The highest byte that this capture shows to be acknowledged of what `sender` sent.
+    /// The highest byte of `sender` that this capture shows as acknowledged.
     pub fn highest_ack_of(&self, sender: Side) -> Option<i64> {
         let packets = self.records.iter().zip(&self.positions);
         let answers = packets.filter(|(record, _)| record.from != sender && record.ack.is_some());

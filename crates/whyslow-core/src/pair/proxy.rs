@@ -1,10 +1,10 @@
-//! A proxy between two captures: which of its legs makes the other wait.
+//! A proxy between two captures: which of its legs delays the other.
 //!
 //! Its two connections carry the same bytes. Each byte passes the capture next to its sender, is
-//! acknowledged by the proxy, and passes the other capture. Where the leg that takes the bytes on
-//! is the slower one, they wait after the ACK, in the proxy's buffers and behind them; where the
-//! leg that brings them is, they wait before it. Which of the two waits clearly outweighs the other
-//! decides, and where neither does, how long the proxy's window was full.
+//! acknowledged by the proxy, and passes the other capture. If the forwarding leg is the slower
+//! one, bytes wait after the ACK, in the proxy's buffers and behind them; if the delivering leg is,
+//! they wait before it. The longer wait decides, if it clearly outweighs the other; else the time
+//! for which the proxy's window was full.
 
 use super::align::Aligned;
 use super::figures::{millis, percentile};
@@ -14,13 +14,13 @@ use crate::analysis::{End, Limit, Proxy, Transfer};
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 
-/// Share of the time that one state must have, and by how much it must outweigh the other.
+/// Share of the time that one state must have, and its least ratio to the other.
 const MOSTLY: f64 = 0.3;
 const OUTWEIGHS: f64 = 2.0;
 /// A shorter wait is not significant.
 const WORTH: Nanos = Nanos::from_millis(5);
 
-/// What the proxy does with the direction that carried most. `transfers` are those of the two
+/// Behaviour of the proxy in the direction with the most bytes. `transfers` are those of the two
 /// captures.
 pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
     let bytes = |from: Side| aligned.directions[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();

@@ -118,7 +118,7 @@ fn numbers(found: &MatchedConnection) -> Option<[[SeqNumber; 2]; 2]> {
     Some(numbers)
 }
 
-/// Whether what matched is as much as there must be if the connections are one.
+/// Whether enough matched for the connections to be one.
 fn shares_enough(aligned: &Aligned<'_>, by: MatchedBy) -> bool {
     let matched =
         |direction: &DirectionMatch| direction.matches.iter().map(|m| (m.sent.end - m.sent.start) as u64).sum::<u64>();

@@ -1,4 +1,4 @@
-//! What follows from a pair: where packets were lost, where the time goes, and what a proxy does.
+//! Conclusions from a pair: places of losses and delays, and the behaviour of a proxy.
 
 use crate::analysis::{Leg, Pair, PairDirection, PairStatement, PathPart, Proxy, WayLoss, WayQueue};
 use crate::units::Nanos;
@@ -8,7 +8,7 @@ const QUEUE: f64 = 5.0;
 /// Share of the minimum RTT between the captures that leaves nothing for the outside.
 const WHOLE: f64 = 0.95;
 
-/// What follows, in the order in which it is reported.
+/// Conclusions, in the order of the report.
 pub(super) fn statements(pair: &Pair) -> Vec<PairStatement> {
     if let Some(proxy) = &pair.proxy {
         return vec![proxied(proxy)];
@@ -41,7 +41,7 @@ fn disorder(way: &PairDirection) -> Option<PairStatement> {
     })
 }
 
-/// What was sent before the other capture began, or after it ended.
+/// Packets that were sent before the other capture began, or after it ended.
 fn unjudged(way: &PairDirection) -> PairStatement {
     PairStatement::Unjudged { from: way.from, packets: way.unjudged }
 }

@@ -4,7 +4,7 @@ use crate::capture::Packet;
 use crate::wire::{self, Flags};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// Returns a hash by which a SYN is recognised in another capture; none of other packets.
+/// Returns a hash by which a SYN is recognised in another capture; `None` for other packets.
 ///
 /// A SYN that is retransmitted has another IP identification or TSval, so that only the same packet
 /// has the same hash. The addresses go in only where a packet has neither, for they may be

@@ -175,8 +175,7 @@ fn offload_at_either_host_changes_no_count() {
         let has = |kind: ChangeKind| pair.changes.iter().any(|change| change.kind == kind);
         let place = Resegmentation::Host;
         let (split, merged) = (ChangeKind::Split { place }, ChangeKind::Merged { place });
-        // What was sent as four and arrived as two twice was cut up, for all that the capture
-        // shows.
+        // The capture shows only that packets sent as four and arriving as two twice were cut up.
         assert_eq!((has(split), has(merged)), (cut, put && !cut), "{:#?}", pair.changes);
         assert_eq!(pair.changes.len(), 1, "{:#?}", pair.changes);
     }
@@ -404,8 +403,8 @@ proptest! {
 
 #[test]
 fn tangled_segments_are_refused() {
-    // Thousands of segments, each of which begins a byte after the one before and holds all that
-    // follow.
+    // Thousands of segments, each beginning a byte after the one before and holding all the later
+    // bytes.
     let seen: Trace = (0..4_000_u32)
         .map(|n| {
             let flags = crate::wire::Flags::ACK;

@@ -32,7 +32,7 @@ pub enum Status {
 pub struct Unread {
     /// How many.
     pub packets: u64,
-    /// Of how many.
+    /// Number of all.
     pub of: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// Of an analysis.
+    /// Conclusion of an analysis.
     pub fn of(analysis: &Analysis) -> Self {
         let unread = mostly_unread(analysis);
         let mut transfers = analysis.connections.iter().flat_map(|one| &one.transfers);
@@ -96,7 +96,7 @@ fn slows(connection: &Connection, cause: Cause, seconds: Nanos, threshold: Nanos
         || own.any(|finding| is_slow(finding.cost_s, finding.cost_s, threshold))
 }
 
-/// The cause that slowed a connection most; `None` if nothing is called slow.
+/// The cause that slowed a connection most; `None` if it is not called slow.
 pub fn slow_cause(connection: &Connection, threshold: Nanos) -> Option<MainCause<'_>> {
     let slow = causes(connection).into_iter().find(|&(cause, cost)| slows(connection, cause, cost, threshold));
     slow.and_then(|(cause, seconds)| of_cause(connection, cause, seconds))

@@ -27,7 +27,7 @@
 //! (`fq`, `tcp_pacing_ss_ratio`).
 //!
 //! ## To see that it worked
-//! In a new capture the server's first flight has no more than 10 segments.
+//! In a new capture the server's first flight has at most 10 segments.
 //!
 //! ## References
 //! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window
@@ -63,7 +63,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut requests = facts.directions[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
     let request = requests.next_back()?.bytes();
     let first = transfer.rounds.first()?;
-    // What came earlier on the connection was acknowledged, and has opened the window by as much.
+    // Earlier bytes of the connection were acknowledged, and have opened the window by as much.
     let earned = transfer.seq.0.saturating_sub(1);
     let mss = case.context.mss;
     let flight = first.in_flight;

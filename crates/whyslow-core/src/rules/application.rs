@@ -67,8 +67,8 @@ pub(super) const RULE: Rule =
 /// section 4.6.1) and the settings of HTTP/2. Half and twice change none of 2,061 captures.
 const GREETING_MOST: u64 = 2_100;
 
-/// Whether all that came before a pause may be what a server of TLS 1.3 sends unasked, because the
-/// records cannot be read.
+/// Whether all data before a pause may be unrequested data of a TLS 1.3 server, because the records
+/// cannot be read.
 fn may_follow_greeting(case: &TransferCase<'_>, pause: &Gap) -> bool {
     let first = case.transfer.rounds.first();
     let is_behind = first.is_some_and(|first| first.bytes <= GREETING_MOST && first.last_frame == pause.frames.0);
@@ -126,8 +126,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !doubtful {
         found.remedies = remedy(Actor::Application, ExchangeAction::KeepDataReady);
     }
-    // What it waits for is not in this capture: where only the server's end of a path is known, it
-    // may be another path.
+    // Its upstream is not in this capture: if only the server's end of a path is known, it may be
+    // another path.
     found.to_confirm = confirm(if is_unread {
         ExchangeQuestion::SessionTickets
     } else if doubtful {

@@ -5,10 +5,10 @@
 //! only more capacity, or fewer bytes, makes the transfer shorter.
 //!
 //! ## How it is recognised
-//! Equal amounts of bytes take equal times all along (the upper tenth of the rates is no more than
-//! 25 % above the lower), whatever the window does, and the sender's buffer was not empty. Or,
-//! where losses interrupt that (a short queue, CoDel): one rate passed between losses, always, and
-//! round trips were long when something was lost.
+//! Equal amounts of bytes take equal times throughout (the upper tenth of the rates is no more than
+//! 25 % above the lower), whatever the window does, and the sender's buffer was not empty. Or, if
+//! losses interrupt that (a short queue, CoDel): one rate passed between losses, always, and round
+//! trips were long at the losses.
 //!
 //! Or the rate varies (LTE, Wi-Fi, cross traffic, both directions at once) while a queue stands:
 //! for half of the time or more even the fastest segment of a round took longer than the path
@@ -31,8 +31,8 @@
 //!   them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three
 //!   quarters of its time.
-//! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all.
-//!   Losses by chance leave the sum unsteady.
+//! - `loss`, `random-loss`: if others fill the link, losses cost nothing in all. Random losses
+//!   leave the sum unsteady.
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix
@@ -67,8 +67,7 @@ const MIN_TIME: Nanos = Nanos::from_millis(200);
 /// and all of it. Half and twice the distance to 1 change none of 2,061 captures.
 const ALL_ALONG: f64 = 0.75;
 
-/// Of a rate that is steady the limits need eight bins of ten segments, and all else that takes
-/// several rounds needs more.
+/// A steady rate needs eight bins of ten segments; all other signs take several rounds and more.
 fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
     brief.largest_transfer_segments >= 80
 }

@@ -1,4 +1,4 @@
-//! What shows that large segments alone do not pass.
+//! Evidence that only large segments do not pass.
 
 use super::case::TransferCase;
 use super::icmp;

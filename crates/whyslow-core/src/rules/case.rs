@@ -1,4 +1,4 @@
-//! What a rule may look at.
+//! Data for the rules.
 
 use crate::analysis::{CostSpan, End, Frame, Limit, Near, State};
 use crate::estimate::{Context, INITIAL_WINDOW};
@@ -23,11 +23,11 @@ pub struct TransferCase<'a> {
     pub first: Time,
     /// Side that sends.
     pub sender: Side,
-    /// What TCP did.
+    /// Facts of TCP.
     pub transfer: &'a TransferFacts,
-    /// What held it.
+    /// Its time by limit.
     pub partition: &'a Partition,
-    /// What went before it.
+    /// Phases before it.
     pub before: &'a [LimitTime],
     /// Segment size, round trip.
     pub context: Context,
@@ -61,7 +61,7 @@ impl TransferCase<'_> {
         self.partition.time(limit)
     }
 
-    /// Of its duration, 0–1.
+    /// Share of its duration, 0–1.
     pub(super) fn share(&self, time: Nanos) -> f64 {
         time.0 as f64 / self.duration().0.max(1) as f64
     }
@@ -91,7 +91,7 @@ impl TransferCase<'_> {
         }
     }
 
-    /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.
+    /// Confidence 0–1 in a finding from this capture: less for each property that it does not show.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         let defects = &self.facts.capture_defects;
         let missing = self.transfer.unseen as f64 / self.transfer.bytes().max(1) as f64;
@@ -172,7 +172,7 @@ impl TransferCase<'_> {
     }
 }
 
-/// A connection with its transfers, each with what held it.
+/// A connection with its transfers, each with its limits.
 #[derive(Debug)]
 pub struct ConnectionCase<'a> {
     /// The connection.
@@ -189,7 +189,7 @@ impl ConnectionCase<'_> {
         &self.facts.directions[!self.facts.requester].transfers
     }
 
-    /// As [`TransferCase::trust`], for what rests on several transfers.
+    /// As [`TransferCase::trust`], for findings from several transfers.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         with_clock_doubt(&self.facts.capture_defects, confidence)
     }
@@ -201,7 +201,7 @@ fn with_clock_doubt(defects: &CaptureDefects, confidence: f64) -> f64 {
     if defects.backwards > 0 { confidence * 0.6 } else { confidence }
 }
 
-/// What remains of a connection for rules over several of them.
+/// Summary of a connection for rules over several of them.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct ConnectionSummary {
     /// The id in the analysis.
@@ -218,8 +218,8 @@ pub struct ConnectionSummary {
     pub start: Time,
     /// First FIN or RST, after which neither end waits; else the last packet.
     pub end: Time,
-    /// What its client waited beyond that: the ways of its SYN and of the answer, where it was
-    /// captured at a server that ended it.
+    /// Additional wait of its client: the ways of its SYN and of the response, if it was captured
+    /// at a server that ended it.
     pub unseen: Nanos,
     /// TCP and TLS handshakes.
     pub handshakes: Nanos,
@@ -246,9 +246,9 @@ pub struct Exit {
     pub sender: End,
     /// Flight at which the doubling stopped, segments.
     pub segments: u64,
-    /// What that cost.
+    /// Its cost.
     pub lost: Nanos,
-    /// By how much the last round trip of the doubling was longer than the least.
+    /// Excess of the last round trip of the doubling over the minimum.
     pub rise: Nanos,
     /// Whether that is enough for HyStart.
     pub hystart: bool,

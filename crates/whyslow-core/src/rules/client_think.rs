@@ -165,8 +165,8 @@ mod tests {
         assert!(!is_found(&scene));
     }
 
-    /// Exchanges of one request and a small answer each: what was before each, and what the server
-    /// took, milliseconds.
+    /// Exchanges of one request and a small response each: the time before each, and the server's
+    /// time, milliseconds.
     fn scene(exchanges: &[(i64, i64)]) -> Vec<Wait> {
         let mut scene = Scene::flights(&[500]);
         let message =

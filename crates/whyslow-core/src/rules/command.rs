@@ -12,8 +12,8 @@ const MAX: u64 = 16 << 20;
 /// doublings above it. Half and twice change none of 2,061 captures.
 const A_START: f64 = 8.0;
 
-/// The buffer that a transfer over this path needs. The path's rate is the one that was given, or
-/// else what its bursts show. `None` without a round trip.
+/// The buffer that a transfer over this path needs. The path's rate is the given one, or else that
+/// of its bursts. `None` without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
     let rtt = case.context.rtt?;
     // Next to the sender ACKs come together, and the segments that they release leave at the

@@ -23,9 +23,9 @@ impl CostOverTime {
 
     /// Returns the time that passed while something was lost, with no instant counted twice.
     ///
-    /// What was lost in a stretch is spread evenly over it; of stretches at the same time the one
-    /// that lost most counts. So it is never more than the time that the stretches cover, nor less
-    /// than without one of them.
+    /// A cost in a stretch is spread evenly over it; of concurrent stretches the costliest counts.
+    /// So the sum is never more than the time that the stretches cover, nor less than without one
+    /// of them.
     pub fn elapsed(&self) -> Nanos {
         let mut spans = self.spans.clone();
         spans.retain(|&(start, end, lost)| end > start && lost > Nanos::ZERO);
@@ -59,7 +59,7 @@ impl CostOverTime {
         Nanos(sum.round() as i64)
     }
 
-    /// Returns the sum: what passed at the same time counts as often as it was lost.
+    /// Returns the sum: concurrent costs count each.
     pub fn total(&self) -> Nanos {
         self.cost
     }

@@ -1,4 +1,4 @@
-//! The sender stopped speeding up early, though nothing was lost, and then sped up slowly.
+//! The sender left slow start early, without a loss, and then increased its rate only slowly.
 //!
 //! ## What it is
 //! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh)
@@ -17,7 +17,7 @@
 //! ## What it is confused with
 //! - `bandwidth`: the rate stays the same whatever is in flight.
 //! - `sender-cap`: the flights do not grow at all.
-//! - congestion avoidance after a loss: that is what TCP should do.
+//! - congestion avoidance after a loss: TCP is meant to do that.
 //!
 //! ## The fix
 //! Clear the remembered thresholds, and do not remember them: `ip tcp_metrics flush`,
@@ -86,7 +86,7 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [R
     // the flights down.
     let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
     let grows = last.in_flight > start.in_flight && crate::estimate::is_growing(&flights, mss);
-    // No window shrinks where nothing is lost: flights that do are held by something else.
+    // A window does not shrink without a loss: flights that do have another limit.
     let shrunk = flights.iter().filter(|&&flight| flight + 3 * mss < start.in_flight).count();
     if !room || start.in_flight < 2 * mss || !grows || shrunk * SHRUNK > flights.len() {
         return None;
@@ -95,7 +95,7 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [R
     let until = case.transfer.rounds.get(first + slow.len()).map_or(case.transfer.end, |round| round.start);
     let slow_time: Nanos =
         spans.filter(|s| s.start >= start.start && s.start < until).map(crate::limit::Span::length).sum();
-    // What the same bytes would have taken by doubling on.
+    // Time of the same bytes with continued doubling.
     let bytes: u64 = slow.iter().map(|round| round.bytes).sum();
     let doublings = u64::BITS - (bytes / start.in_flight.max(1)).leading_zeros();
     let lost = (slow_time - rtt.scale(f64::from(doublings))).or_zero();

@@ -3,8 +3,8 @@
 //!
 //! ## What it is
 //! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other
-//! programs sends later than its windows let it, or acknowledges milliseconds after the data came.
-//! No capture proves that: it shows only that the network was not the reason.
+//! applications sends later than its windows allow, or acknowledges milliseconds after the data
+//! came. A capture does not prove that: it shows only that the network was not the reason.
 //!
 //! ## How it is recognised
 //! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window,
@@ -78,7 +78,7 @@ fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
     let mut found = Vec::new();
     let (mut top, mut next) = (0, 0);
     for gap in &case.transfer.gaps {
-        // What was in flight in the rounds that were over before this pause.
+        // Data in flight in the rounds that ended before this pause.
         while let Some(round) = rounds.get(next).filter(|round| round.last_send < gap.start) {
             top = if round.retransmitted > 0 { 0 } else { top.max(round.in_flight) };
             next += 1;

@@ -49,7 +49,7 @@ pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &N
     notices_about(facts, about, |fate| !matches!(fate, Fate::TooBig(_)))
 }
 
-/// As evidence: the longest packet that passes, or how many errors came.
+/// As evidence: the longest packet that passes, or the number of errors.
 pub(super) fn as_evidence(notice: &Notice) -> Measurement {
     let kind = match notice.fate {
         Fate::TooBig(Some(mtu)) => return evidence(Measure::IcmpPathMtu, mtu.into(), Unit::Bytes, &[notice.frame]),
@@ -72,10 +72,10 @@ pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
     let direction = &facts.directions[notice.about];
     let headers = headers(facts, notice.about);
     let fits = mtu.saturating_sub(headers);
-    // What is longer than a segment was cut behind the place that quotes it, or is yet to be.
+    // A packet longer than a segment was cut behind the place that quotes it, or will be.
     let size =
         notice.size.map_or(direction.mss, |size| u64::from(size).saturating_sub(headers)).min(direction.mss).max(fits);
-    // What the sending host hands to its card at once may be cut into packets that pass.
+    // A packet that the sending host hands to its card at once may be cut into packets that pass.
     let is_cut_later = facts.capture_defects.larger_than_mss > 0 && 2 * fits <= size;
     let known = notice.time + facts.vantage.loop_to(notice.about);
     let mut copies = direction
@@ -111,7 +111,7 @@ pub(super) fn reason(notice: &Notice, peer: (IpAddr, u16)) -> Undelivered {
     Undelivered { fate: notice.fate, by: notice.by.to_string(), host: host.to_string(), port }
 }
 
-/// What to do about packets that do not arrive.
+/// Remedies for packets that do not arrive.
 pub(super) fn fix_undelivered(notice: &Notice, peer: (IpAddr, u16)) -> Vec<Remedy> {
     let Undelivered { fate, by, host, port } = reason(notice, peer);
     let allow = |at: String| {

@@ -61,13 +61,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let ceiling =
         case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| repair::mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
-    // What SACK would spare has a finding of its own, and so have copies that were lost too.
+    // Costs that SACK would save are a finding of their own, and so are lost retransmissions.
     let others = repair::cost_without_sack(case) + repair::cost_of_lost_retransmits(case);
     let cost = (repair::cost(case) - others).or_zero();
     if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
-    // A few losses make no share of what the path loses.
+    // A few losses are not a share of the path's losses.
     let few = lost_segments < FEW;
     let (segments, whole_s) = (lost_segments, case.duration());
     let statement = if few {

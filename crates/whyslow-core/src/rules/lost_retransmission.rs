@@ -8,9 +8,10 @@
 //! overdue, and loses a round trip.
 //!
 //! ## How it is recognised
-//! The same bytes are sent a third time, after a copy that answered duplicate ACKs or SACKs, and
-//! not for nothing (no D-SACK). What it costs is the time from that copy to the next one, counted
-//! once where several were missing. Next to the receiver lost copies are not in the capture.
+//! The same bytes are sent a third time, after a retransmission that answered duplicate ACKs or
+//! SACKs, and not needlessly (no D-SACK). The cost is the time from that retransmission to the next
+//! one, counted once if several were missing. Next to the receiver lost retransmissions are not in
+//! the capture.
 //!
 //! ## What it is confused with
 //! - `timeout`: the first repair is the timer's, and no duplicate ACKs came.
@@ -18,11 +19,11 @@
 //! - `spurious-retransmission`: the receiver reports (D-SACK) that it had the bytes already.
 //!
 //! ## The fix
-//! Find what drops several packets in a row: a policer, a short queue, a radio link. On the sender
-//! keep RACK on: `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it finds lost
-//! copies without the timer), with SACK and timestamps on. Pacing
-//! (`tc qdisc replace dev DEV root fq`, or BBR) keeps copies from meeting the burst that lost the
-//! first ones.
+//! Find the device that drops several packets in a row: a policer, a short queue, a radio link. On
+//! the sender keep RACK on: `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it
+//! finds lost retransmissions without the timer), with SACK and timestamps on. Pacing (`tc qdisc
+//! replace dev DEV root fq`, or BBR) keeps retransmissions out of the burst that lost the first
+//! copies.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPLostRetransmit` on the sender no longer rises while the transfer runs.

@@ -102,7 +102,7 @@ macro_rules! rules {
 }
 for_each_cause!(rules);
 
-/// What one transfer lost, and why; most seconds first.
+/// Findings of one transfer; largest cost first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
@@ -134,7 +134,7 @@ fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
     timeline::excluded_by(rule.cause).iter().any(|&cause| (rule_of(cause).shows)(case))
 }
 
-/// What a connection's transfers lost together; most seconds first.
+/// Findings over a connection's transfers; largest cost first.
 pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
@@ -165,7 +165,7 @@ pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
     rule_of(cause).fully_modelled
 }
 
-/// What findings of the cause rest on.
+/// Kind of evidence of the cause's findings.
 pub(crate) fn proof_of(cause: Cause) -> Proof {
     rule_of(cause).proof
 }
@@ -175,7 +175,7 @@ pub(crate) fn certain_with(cause: Cause) -> &'static [Evidence] {
     rule_of(cause).certain_with
 }
 
-/// What the fix of a cause saves a connection, where no model is needed.
+/// Time that the fix of a cause saves a connection, if no model is needed.
 pub(crate) fn saving_of(cause: Cause) -> Option<Saving> {
     rule_of(cause).saving
 }
@@ -184,7 +184,7 @@ fn rule_of(cause: Cause) -> &'static Rule {
     &RULES[cause as usize]
 }
 
-/// What several connections lost together.
+/// Findings over several connections.
 pub(crate) fn check_across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     let across = RULES.iter().filter_map(|rule| match rule.check {
         Check::Across(check) | Check::TransferAndAcross(_, check) => Some(check(summaries)),
@@ -193,7 +193,7 @@ pub(crate) fn check_across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     across.flatten().collect()
 }
 
-/// What the capture of a connection cannot show.
+/// Properties that the capture of a connection cannot show.
 pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
     RULES
         .iter()
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn limit_without_a_rule_is_named() {
-        // Too few rounds for a plateau, and none of them grows.
+        // Too few rounds for a plateau, and they do not grow.
         let scene = Scene::flights(&[60_000, 60_000, 60_000]);
         assert!(scene.findings().iter().all(|found| found.cost_s == ms(0)), "{:?}", scene.findings());
         let limits = vec![(Limit::CongestionAvoidance, ms(200))];

@@ -94,12 +94,12 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// What is to be done, and how to make sure: a segment of `size` bytes does not pass.
+/// The fix, and its check: a segment of `size` bytes does not pass.
 fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
     let notices: Vec<&Notice> =
         icmp::notices_about(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
     found.evidence.extend(notices.iter().map(|notice| icmp::as_evidence(notice)));
-    // Of several the narrowest link counts.
+    // The narrowest of several links counts.
     let narrowest = notices.iter().filter_map(|notice| Some((*notice, icmp::mtu(notice)?))).min_by_key(|&(_, mtu)| mtu);
     if let Some((notice, mtu)) = narrowest
         && icmp::was_heeded(case.facts, notice) != Some(true)

@@ -7,7 +7,7 @@
 //!
 //! ## How it is recognised
 //! Three or more connections from one client to one server, one after the other and no more than 75
-//! s apart, whose handshakes and slow starts make up 30 % or more of the time that they took.
+//! s apart, whose handshakes and slow starts make up 30 % or more of their time.
 //!
 //! ## What it is confused with
 //! - one-shots on purpose: health checks, cron jobs, far apart in time.
@@ -129,8 +129,8 @@ mod tests {
     use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::TransferFacts;
 
-    /// A client that sent records of TLS up to these places, the last one from 300 ms on: what its
-    /// handshake took.
+    /// The handshake's time of a client that sent records of TLS up to these places, the last one
+    /// from 300 ms on.
     fn tls(first: Option<(u64, u64)>, second: Option<u64>, end: u64) -> Option<Nanos> {
         let mut scene = Scene::flights(&[8_000]);
         let at = |seq, time| TransferFacts { seq, start: at_ms(time), ..TransferFacts::default() };
@@ -151,8 +151,7 @@ mod tests {
         assert_eq!(tls(None, None, 900), Some(ms(200)), "what the records do not tell");
     }
 
-    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these
-    /// seconds.
+    /// Connections of 300 ms, 250 of them before the first byte, that begin at these seconds.
     fn found(starts: &[i64]) -> Option<Finding> {
         found_with(starts, |_| ())
     }

@@ -7,17 +7,17 @@
 //! program likes.
 //!
 //! ## How it is recognised
-//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them,
-//!   and none of its answers is acknowledged: they do not reach the client, which asks again. (What
-//!   opens in the end is `syn-loss`.)
+//! - A SYN comes twice or more without any reply; or the server answers each of them, and none of
+//!   its SYN-ACKs is acknowledged: they do not reach the client, which repeats its SYN. (A
+//!   connection that opens in the end is `syn-loss`.)
 //! - The timer sends the same data twice or more up to the last packet, and it is never
 //!   acknowledged.
 //! - A request was acknowledged, and no payload comes: until the client gives up, the server
-//!   closes, or the capture ends. An answer must have been due: the request is readable, or earlier
-//!   ones on the connection were answered, one by one; and the silence is longer than any of those
-//!   took (three to ten times as long, where nothing is readable), than a second (the least timer
-//!   of RFC 6298) and two round trips, and not longer than five minutes. What was pushed, credit of
-//!   a protocol and last words before a close wait for no answer.
+//!   closes, or the capture ends. A response must have been due: the request is readable, or
+//!   earlier ones on the connection were answered, one by one; and the silence is longer than any
+//!   of those took (three to ten times as long, if the protocol is unreadable), than a second (the
+//!   least timer of RFC 6298) and two round trips, and not longer than five minutes. Pushed data, a
+//!   protocol's credit and closing messages do not wait for a response.
 //! - A router, or the host, reports by ICMP that the SYN cannot be delivered: one error is enough.
 //!   It counts if it quotes a segment that was in flight. Errors for probes of traceroute, which
 //!   are meant to expire on the way, do not count.
@@ -31,7 +31,7 @@
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
 //! - `syn-loss`: the connection opened, late.
-//! - `timeout`: what was retransmitted arrived in the end.
+//! - `timeout`: the retransmitted data arrived in the end.
 //! - `mtu-black-hole`: only large segments are not acknowledged.
 //! - `reset`: the other end did answer, with a RST.
 //! - A capture that lost packets, or has one direction: then only tries whose waits double count.
@@ -47,9 +47,8 @@
 //! `nc -vz ADDRESS PORT` from the client connects at once, and the request is answered.
 //!
 //! ## References
-//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and
-//! forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must
-//! keep).
+//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (effects of ICMP errors on TCP,
+//! and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (state of a NAT).
 
 use super::black_hole::is_stuck;
 use super::case::ConnectionCase;

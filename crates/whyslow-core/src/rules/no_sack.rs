@@ -53,7 +53,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let rtt = case.rtt()?;
     let facts = case.facts;
     let lacks = |side: Side| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
-    // A SYN-ACK may only permit what the SYN does.
+    // A SYN-ACK may only permit the options of the SYN.
     let side = if lacks(facts.client) { facts.client } else { !facts.client };
     let end = end_of(facts, side);
     let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };

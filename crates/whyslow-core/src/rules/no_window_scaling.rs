@@ -35,7 +35,7 @@ use crate::cause::Cause;
 pub(super) const RULE: Rule =
     Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies).fully_modelled().proof(Proof::Model);
 
-/// The option was seen to be missing, and what the windows held back is large enough to come from
+/// The option is known to be missing, and the cost of the windows is large enough to come from
 /// that.
 fn applies(case: &TransferCase<'_>) -> bool {
     let offers = &case.facts.handshake.offers;

@@ -3,8 +3,8 @@
 //! ## What it is
 //! With segmentation offload (TSO, GSO) the sending host gives the network card large pieces,
 //! captured before they are cut; with receive offload (GRO, LRO) the receiving host joins packets
-//! before they are captured. Sizes and the spacing of single packets are not those on the wire.
-//! Nothing is wrong with the connection.
+//! before they are captured. Sizes and the spacing of single packets differ from those on the wire.
+//! The connection itself is fine.
 //!
 //! ## How it is recognised
 //! Payload larger than the MSS of the handshake (or than 1,460 bytes without one).

@@ -1,5 +1,5 @@
-//! What was outstanding when a connection ended, or the capture did: the client's last message, if
-//! an answer to it was due.
+//! Data outstanding when a connection ended, or the capture did: the client's last message, if a
+//! response to it was due.
 //!
 //! Knows which side sent payload last, how often the client was answered before, and the content of
 //! the payload if readable. It never calls a push, a protocol's credit, a reply or a closing
@@ -15,7 +15,7 @@ use crate::units::{Nanos, Time};
 /// The client's last message, to which an answer was due.
 #[derive(Clone, Debug)]
 pub(super) struct OutstandingRequest<'a> {
-    /// What the client sent.
+    /// The client's message.
     pub message: &'a TransferFacts,
     /// How sure it is that an answer was due, 0–1.
     pub due: f64,
@@ -59,7 +59,7 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     let message = asking.transfers.last()?;
     let (last, _) = asking.last_payload?;
     let last_response = answering.last_payload.map(|(time, _)| time);
-    // Of very many transfers the short ones are not held.
+    // Short transfers are dropped if there are very many.
     let is_last = message.last_send == last && last_response.is_none_or(|last_response| last_response < last);
     // Bytes that were acknowledged, or that a FIN lies behind, and that never came here.
     let captured = answering.transfers.last().map_or(0, |answer| answer.seq.1.saturating_sub(1));

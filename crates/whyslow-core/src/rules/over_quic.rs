@@ -1,4 +1,4 @@
-//! What of a rule's findings holds for QUIC, whose packets are encrypted.
+//! Adapts a rule's findings to QUIC, whose packets are encrypted.
 //!
 //! Rates, bursts and pauses are visible; acknowledgements, windows, losses and retransmissions are
 //! not. So causes that rest on these are left out, and all others are likely at most.
@@ -68,8 +68,8 @@ pub(super) fn adapt(facts: &Facts, sender: Option<Side>, mut finding: Finding) -
     Some(finding)
 }
 
-/// With keys ACKs, windows and losses are known as TCP's are. What is left out is what QUIC does
-/// not have, and the settings of the kernel's TCP.
+/// With keys ACKs, windows and losses are known as with TCP. Left out are mechanisms that QUIC does
+/// not have, and settings of the kernel's TCP.
 fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding) -> Option<Finding> {
     match finding.cause {
         Cause::SynLoss => return handshake(quic, finding),
@@ -136,7 +136,7 @@ fn value(finding: &Finding, kind: Measure) -> Option<f64> {
     finding.evidence.iter().find(|one| one.kind == kind).map(|one| one.value)
 }
 
-/// What counts segments, or rests on a window that no packet shows.
+/// Measurements that count segments, or use a window that no packet shows.
 fn is_made_up(kind: Measure) -> bool {
     matches!(
         kind,
@@ -192,7 +192,7 @@ fn silence(finding: &mut Finding) -> Option<()> {
     Some(())
 }
 
-/// Flights of one size, one each round trip, are what a window looks like.
+/// Flights of one size, one each round trip, may come from a window.
 fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
     let flight = finding.evidence.iter().find(|one| {
         matches!(one.kind, Measure::MostInFlight | Measure::MaxInFlight | Measure::LargestWindow) && one.value > 0.0

@@ -1,11 +1,10 @@
 //! The first packets took far longer on the path than all later ones.
 //!
 //! ## What it is
-//! The first packet of a connection, or the first in a while, may have to wait for something to be
-//! set up: an address is resolved (ARP, neighbour discovery), a firewall or NAT makes its entry, a
-//! VPN dials, a mobile radio or a power-saving link wakes up, a load balancer or SYN proxy opens
-//! its own connection first, a route is looked up by a controller. What follows finds all that
-//! done.
+//! The first packet of a connection, or the first in a while, may have to wait for a setup: an
+//! address is resolved (ARP, neighbour discovery), a firewall or NAT makes its entry, a VPN dials,
+//! a mobile radio or a power-saving link wakes up, a load balancer or SYN proxy opens its own
+//! connection first, a controller looks up a route. Later packets find all that done.
 //!
 //! ## How it is recognised
 //! The handshake took more than twice as long as later round trips, and 50 ms more than those,
@@ -65,7 +64,7 @@ const MIN_SAMPLES: u64 = 2;
 /// from the 95th percentile: one of 20. Half and twice change 1 and 0 of 2,061 captures.
 const MANY_SAMPLES: u64 = 20;
 
-/// What took long.
+/// The slow reply.
 struct Slow {
     reply: FirstReply,
     took: Nanos,

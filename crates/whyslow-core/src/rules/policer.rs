@@ -1,4 +1,4 @@
-//! Something on the path may drop whatever exceeds a rate, and never lets it wait: a policer.
+//! A device on the path may drop all traffic above a rate instead of queueing it: a policer.
 //!
 //! ## What it is
 //! A token bucket lets a burst pass and then a fixed rate; packets that find no token are dropped
@@ -32,7 +32,7 @@
 //!
 //! ## What it is confused with
 //! - `bandwidth`, a shaper: the round trip grows before anything is lost.
-//! - random loss: what passes between two losses is of any rate.
+//! - random loss: the rates between two losses differ.
 //! - a very short queue behaves like a policer, as it nearly is one; and so does a long one, as far
 //!   as a capture next to the receiver shows without timestamps: the confidence is lower there.
 //!
@@ -106,7 +106,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 struct Reading {
     /// The rate that passed, payload bits per second.
     passed: f64,
-    /// What shows it.
+    /// The evidence.
     shown: PolicerEvidence,
     /// How sure that is.
     confidence: f64,

@@ -1,4 +1,4 @@
-//! What shows a policer.
+//! Evidence for a policer.
 
 use super::case::TransferCase;
 use crate::analysis::Limit;
@@ -31,14 +31,14 @@ pub(super) const BURST: f64 = 1.5;
 /// change none of 2,061 captures.
 const WAIT: f64 = 0.5;
 
-/// What shows a policer.
+/// Evidence for a policer.
 #[derive(Clone, Copy)]
 pub(super) enum PolicerSign {
     /// One rate between losses.
     Rate(InterLossRate),
-    /// What was too much was lost, and the rest waited for nothing.
+    /// The excess was lost, and the rest did not wait.
     Excess(OfferedLoad),
-    /// What was too much was lost, and no link spaced the first flight; more is not seen here.
+    /// The excess was lost, and no link spaced the first flight; the queue is not visible here.
     Unspaced(OfferedLoad),
 }
 
@@ -84,7 +84,7 @@ fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
     let transfer = case.transfer;
     let between = case.partition.shape.inter_loss_rate.filter(|between| !between.queued)?;
     let lossy = transfer.rounds.iter().filter(|round| round.retransmitted > 0).count();
-    // What all transfers of the connection show counts for each.
+    // The rate of all transfers of the connection applies to each.
     let pool = case.context.pooled_rate;
     let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
     if losses < MIN_POLICED_LOSSES || (lossy < MIN_ROUNDS && pool.is_none()) {
@@ -99,8 +99,8 @@ fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
     (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
 }
 
-/// Whether what passes waits for nothing, not even for the segment before it, as it would on a
-/// link of this rate.
+/// Whether delivered segments do not wait, not even for the segment before, as they would on a link
+/// of this rate.
 fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
     if case.queue_is_hidden() {
         return false;

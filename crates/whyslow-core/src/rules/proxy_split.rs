@@ -1,4 +1,5 @@
-//! A proxy may stand between: what is measured ends there, and the time is spent behind it.
+//! A proxy may terminate the connection: the capture shows only the leg up to it, and the time is
+//! spent behind it.
 //!
 //! ## What it is
 //! A proxy, balancer or CDN node near the client ends its TCP connection and fetches the answer
@@ -57,7 +58,7 @@ fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let rtt = case.context.rtt?;
-    // `server-think` has what went before the first byte.
+    // `server-think` has the time before the first byte.
     let (lost, statement, shown) = match rhythm(case) {
         Some(rhythm) => {
             let bursts = rhythm.bytes.len() as u64;

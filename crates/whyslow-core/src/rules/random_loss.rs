@@ -30,7 +30,7 @@
 //! (BBR), or a proxy that shortens the round trip over the lossy part.
 //!
 //! ## To see that it worked
-//! The error counters of `ethtool -S` stand still, and `nstat TcpRetransSegs` on the sender counts
+//! The error counters of `ethtool -S` do not rise, and `nstat TcpRetransSegs` on the sender counts
 //! few retransmissions.
 //!
 //! ## References
@@ -73,7 +73,7 @@ const VARIED_FLIGHTS: f64 = 0.3;
 /// distribution: chance exceeds it one time in forty.
 const MAX_SKEW: f64 = 2.0;
 
-/// What shows that losses are independent of what the sender does.
+/// Evidence that losses are independent of the sender's behaviour.
 struct LossIndependence {
     /// Losses in one round trip, on average.
     burst: f64,
@@ -81,8 +81,7 @@ struct LossIndependence {
     distances: f64,
     /// And of the flights from which they were lost.
     flights: f64,
-    /// By how many deviations more of them fell on the larger flights' half of the bytes than
-    /// chance would have it.
+    /// Standard deviations by which losses prefer the larger flights' half of the bytes.
     skew: f64,
     /// Share of them that did.
     from_large: f64,
@@ -116,7 +115,8 @@ fn is_random(case: &TransferCase<'_>) -> bool {
 fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     let transfer = case.transfer;
     let least = case.context.rtt?;
-    // What the capture itself lost looks like the path's doing, unless the second copies are there.
+    // Packets that the capture dropped look like losses on the path, unless the retransmissions are
+    // there.
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
     if transfer.losses.len() < MIN || doubtful {
         return None;
@@ -154,10 +154,9 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     is_random.then_some(found)
 }
 
-/// What is lost by chance may be any byte, of a large flight or a small one; a queue or a bucket
-/// that is too small loses from the large ones. The share of events that fell on the half of the
-/// bytes that went in larger flights, and how many more these are than half, in standard
-/// deviations of a fair coin.
+/// A random loss may hit any byte, of a large flight or a small one; a queue or a bucket that is
+/// too small drops from the large ones. Returns the share of events in the half of the bytes that
+/// went in larger flights, and its excess over half, in standard deviations of a fair coin.
 fn skew(transfer: &TransferFacts, events: &[LossEpisode], home: impl Fn(Time) -> usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
     order.sort_by_key(|&index| transfer.rounds[index].in_flight);
@@ -173,8 +172,7 @@ fn skew(transfer: &TransferFacts, events: &[LossEpisode], home: impl Fn(Time) ->
     (large / all, (large - all / 2.0) / (all.sqrt() / 2.0))
 }
 
-/// The distance between the quartiles, of the median: what slow start overran at the beginning does
-/// not count.
+/// The distance between the quartiles over the median: the overshoot of slow start does not count.
 fn spread(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();

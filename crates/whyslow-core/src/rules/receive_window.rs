@@ -69,8 +69,8 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     median(windows.collect())
 }
 
-/// The mean round trip of the rounds that a full window held: a path may become longer meanwhile,
-/// and each window counts by the round trip of its own time.
+/// The mean round trip of the rounds that a full window limited: a path may become longer, and each
+/// window counts with the round trip of its own time.
 fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
     let held = (0..case.partition.rounds.len()).filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow);
     let trips: Vec<Nanos> = held.filter_map(|index| case.round_trip(index)).collect();
@@ -81,7 +81,7 @@ fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
 /// The typical round trip of the rounds that a full window limited, and the path's own, if half of
 /// the bytes in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
-    // What a receiver has not read stands in no queue of the path: its ACKs are late.
+    // Data that a receiver has not read is not in a queue of the path: its ACKs are late.
     if case.partition.shape.receiver_unread {
         return None;
     }
@@ -103,8 +103,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(window, rtt);
     let closure = case.rate() / predicted;
     let share = case.share(lost);
-    // More in flight than the path takes stands in its queue, and a larger window only in a longer
-    // one.
+    // Data in flight beyond the path's capacity stands in its queue, and a larger window only makes
+    // that queue longer.
     let queued = in_a_queue(case);
     let confidence = match closure {
         _ if queued.is_some() => 0.4,
@@ -196,7 +196,7 @@ mod tests {
         assert!(matches!(buffer, Action::Sending(SendingAction::RaiseReceiveBuffer { .. })), "{buffer:?}");
         let reader = fix(35, true);
         assert!(matches!(reader, Action::Sending(SendingAction::ReadForAcks { .. })), "{reader:?}");
-        // An ACK with more behind it waits for nothing but the path.
+        // An ACK with more behind it waits only for the path.
         assert!(fix(35, false).command().is_some());
     }
 

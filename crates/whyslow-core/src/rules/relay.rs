@@ -1,4 +1,4 @@
-//! What shows that another connection stands behind this one.
+//! Evidence that a proxy forwards another connection.
 
 use super::case::TransferCase;
 use crate::analysis::Frame;

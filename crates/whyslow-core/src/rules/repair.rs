@@ -11,8 +11,8 @@ use crate::tcp::facts::{DirectionFacts, Facts, Gap, Recoveries, Release, Transfe
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 
-/// Repairing, and from the first loss on the time under a window that losses made small. What
-/// copies of segments that came late made the sender do is the reordering's.
+/// Recovery, and from the first loss on the time under a window that losses reduced. The effects of
+/// spurious retransmissions of late segments belong to reordering.
 pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
     let kinds = &case.transfer.retransmitted;
     let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
@@ -119,8 +119,7 @@ pub(super) fn waits_for_lost_retransmits<'a>(case: &'a TransferCase<'_>) -> impl
     case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail)
 }
 
-/// What waiting for copies of lost copies took, where it matters. A path that carries all it can
-/// loses nothing by repairs.
+/// Time of waits for lost retransmissions, if it matters. Repairs cost nothing on a full path.
 pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
     let lost = case.transfer.lost_retransmits.waited.min(repairing);
@@ -137,8 +136,7 @@ pub(super) fn may_be_needless(case: &TransferCase<'_>) -> bool {
     is_open && last.is_some_and(|last| case.facts.last - last < decided)
 }
 
-/// Whether all that was sent again had arrived: whatever its timer made the sender do, nothing was
-/// lost.
+/// Whether all retransmitted data had arrived: nothing was lost, whatever the timer caused.
 pub(super) fn lost_nothing(case: &TransferCase<'_>) -> bool {
     let kinds = &case.transfer.retransmitted;
     let needed = kinds.fast + kinds.timeout + kinds.tail_probe;
@@ -186,7 +184,7 @@ pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {
 
 pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
     let kinds = &case.transfer.retransmitted;
-    // Where none of them was needed, nothing was lost.
+    // If none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;
     // Data that was retransmitted to the end and never acknowledged is not only a lost tail.
     let given_up = given_up(case.direction(), case.transfer).first().map_or(Time::MAX, |wait| wait.start);

@@ -7,12 +7,12 @@
 //! uses it; and middleboxes in the name of either end.
 //!
 //! ## How it is recognised
-//! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is
-//! still being sent, or while an answer is still on its way: some of it was never acknowledged, or
-//! the RST left within a round trip of a last segment that is full (no time is lost for certain
-//! then: all that was sent came, and may be all that was wanted, as of a speed test). What counts
-//! as lost is the exchange that has to be made again, where the server cut it short; where the
-//! client did, the silence after which it lost its patience.
+//! A RST instead of a SYN-ACK; or a RST while a request waits for its response, while a request is
+//! still being sent, or while a response is still on its way: some of it was never acknowledged, or
+//! the RST left within a round trip of a last segment that is full (the cost is then uncertain: all
+//! sent data arrived, and may be all that was wanted, as in a speed test). The cost is the exchange
+//! that has to be repeated if the server cut it short; if the client did, the silence after which
+//! it gave up.
 //!
 //! A RST after both FINs, or after everything was answered and acknowledged, is how many
 //! applications close (browsers, health checks, load balancers): it cost nothing, and is not
@@ -28,10 +28,10 @@
 //!   reported.
 //!
 //! ## The fix
-//! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset
-//! after a pause, at the first request: the server's keep-alive time is over before the client's;
-//! let the client's be shorter (nginx `keepalive_timeout`, HAProxy `timeout http-keep-alive`, Node
-//! `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
+//! Refused: start the service on that port (`ss -ltn`), or let the firewall pass it. Reset after a
+//! pause, at the first request: the server's keep-alive time is over before the client's; make the
+//! client's shorter (nginx `keepalive_timeout`, HAProxy `timeout http-keep-alive`, Node
+//! `server.keepAliveTimeout`). Reset in the middle: look at the log of the end that sent it.
 //!
 //! ## To see that it worked
 //! The answer arrives whole, and `nstat -az TcpOutRsts` on the host that sent the reset no longer

@@ -1,13 +1,13 @@
 //! A connection that had been fast was idle for a while, and its sender began slowly again.
 //!
 //! ## What it is
-//! A sender that has been silent for longer than its retransmission timer may not trust its old
+//! A sender that has been silent for longer than its retransmission timer may not use its old
 //! congestion window (RFC 5681 section 4.1, RFC 2861). Linux halves it for every timer period of
 //! silence, down to the initial window, unless `tcp_slow_start_after_idle` is 0. So a kept-alive
-//! connection loses what keeping it alive was for.
+//! connection loses the advantage of keeping it alive.
 //!
 //! ## How it is recognised
-//! Silence longer than the timer (200 ms at least), then a first flight of no more than about 10
+//! Silence longer than the timer (200 ms at least), then a first flight of at most about 10
 //! segments though an earlier one on the same connection was at least twice as large, and growth
 //! again from there.
 //!
@@ -15,7 +15,7 @@
 //! - `application`: the program wrote less; the flight ends in a segment shorter than the MSS and
 //!   does not grow.
 //! - `timeout`: the first segment after the silence is a retransmission.
-//! - BBR keeps its model over idle times and does not heed the switch.
+//! - BBR keeps its model over idle times and ignores this setting.
 //!
 //! ## The fix
 //! `sysctl -w net.ipv4.tcp_slow_start_after_idle=0` on the sender, or keep the connection busy (a

@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Definition of a rule.
 
 use super::case::{ConnectionCase, ConnectionSummary, TransferCase};
 use crate::analysis::{Finding, Problem};
@@ -17,7 +17,7 @@ pub(crate) enum Evidence {
     Opening,
     /// The options of all segments: SACK and timestamps show which copies were needed.
     Options,
-    /// The protocol above TCP: what small messages mean.
+    /// The protocol above TCP: the meaning of small messages.
     Protocol,
 }
 
@@ -27,15 +27,15 @@ pub(super) struct Rule {
     pub check: Check,
     /// Whether a transfer shows the cause, whatever it cost.
     pub shows: fn(&TransferCase<'_>) -> bool,
-    /// None of a cause that takes longer than any short connection lasts.
+    /// `None` for a cause that takes longer than any short connection lasts.
     pub may_cost: Option<MayCost>,
     /// The model plays all that the cause does.
     pub fully_modelled: bool,
-    /// What its findings rest on.
+    /// Kind of evidence of its findings.
     pub proof: Proof,
     /// Without this evidence the cause is likely at most.
     pub certain_with: &'static [Evidence],
-    /// What the fix saves a connection, where no model is needed.
+    /// Time that the fix saves a connection, if no model is needed.
     pub saving: Option<Saving>,
 }
 
@@ -71,7 +71,7 @@ impl Rule {
         Self { fully_modelled: true, ..self }
     }
 
-    /// Its findings rest on this. What is inferred from flights and rates needs the opening.
+    /// Sets the kind of evidence. Findings from flights and rates need the opening.
     pub const fn proof(self, proof: Proof) -> Self {
         let certain_with = if matches!(proof, Proof::Model) { &[Evidence::Opening] } else { self.certain_with };
         Self { proof, certain_with, ..self }
@@ -88,8 +88,8 @@ impl Rule {
     }
 }
 
-/// What the fix of a finding over connections saves. Nothing else happened in the waits that it
-/// removes, so that no model is needed.
+/// Saving of the fix of a finding over connections. The waits that it removes contain no other
+/// events, so that no model is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saving {
     /// All that was lost to it.
@@ -100,7 +100,7 @@ pub(crate) enum Saving {
     Predicted,
 }
 
-/// What the findings of a rule rest on.
+/// Kind of evidence of a rule's findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// Single packets show the cause: a retransmission, a closed window, an answer that is late.
@@ -112,7 +112,7 @@ pub(crate) enum Proof {
     Pattern,
 }
 
-/// What a rule looks at.
+/// Input of a rule.
 pub(super) enum Check {
     /// One transfer.
     Transfer(fn(&TransferCase<'_>) -> Option<Finding>),
@@ -124,7 +124,7 @@ pub(super) enum Check {
     TransferAndConnection(fn(&TransferCase<'_>) -> Option<Finding>, fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// One transfer, and then all connections.
     TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[ConnectionSummary]) -> Vec<Finding>),
-    /// What the capture of a connection cannot show.
+    /// Properties that the capture of a connection cannot show.
     Capture(fn(&Facts) -> Option<Problem>),
     /// Found by the capture readers, which count it in the capture's problems.
     Reader,

@@ -1,4 +1,4 @@
-//! Made-up transfers for the tests of the rules: what the `tcp` stage would give of them.
+//! Synthetic transfers for the tests of the rules: the facts that the `tcp` stage would give.
 
 use super::{ConnectionCase, TransferCase, awaited_until, check_connection, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
@@ -137,7 +137,7 @@ impl Scene {
         Self { facts: facts_until(transfer.end), transfer }
     }
 
-    /// What the rules find.
+    /// Findings of the rules.
     pub fn findings(&self) -> Vec<Finding> {
         self.judge(check_transfer)
     }

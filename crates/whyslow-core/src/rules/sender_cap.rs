@@ -47,7 +47,7 @@ use crate::limit::Plateau;
 use crate::tcp::facts::Release;
 use crate::units::Nanos;
 
-// Between a policer's losses a window may stand still at the policed rate.
+// Between a policer's losses a window may stay the same at the policed rate.
 pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).proof(Proof::Model);
 
 /// One in this number of pauses may end with payload of the receiver by chance. Half and twice
@@ -68,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let plateau = case.plateau()?;
     let rtt = case.rtt()?;
-    // What leaves in a cycle of a large and a small flight is the buffer's size; else the flight
+    // The data of a cycle of a large and a small flight is the buffer's size; else the flight
     // itself.
     let (cap, time_of_it) = plateau.cycle.unwrap_or((plateau.bytes, rtt));
     let predicted = window_rate(cap, time_of_it);
@@ -122,7 +122,7 @@ fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> V
     shown
 }
 
-/// What commonly stops at this size.
+/// A common limit of this size.
 fn usual_cap(bytes: u64, mss: u64) -> Option<UsualCap> {
     let near = |value: u64| bytes.abs_diff(value) <= mss.min(value / 20 + 1);
     [

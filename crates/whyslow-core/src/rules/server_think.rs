@@ -17,8 +17,8 @@
 //! late. Less than 200 ms between the messages of an SSH login is the time for computing keys.
 //!
 //! ## What it is confused with
-//! - a long poll, or a time limit of what the server asks: the wait is as long as such timers are
-//!   set to (10, 30, 60 s …), within a hundredth. Then it is a possible cause.
+//! - a long poll, or a time limit of a backend: the wait is as long as such timers are set to (10,
+//!   30, 60 s …), within a hundredth. Then it is a possible cause.
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
 //!   from afar. From one side the two look the same.
 //! - `loss`: the request or the first answer was lost and retransmitted.
@@ -71,7 +71,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // It may be a proxy, and then the time is spent behind it.
     let split = is_relayed(case) || is_two_machines(case);
     let unseen = may_be_unseen(case);
-    // Of small messages of an unknown protocol nothing shows that one answers the other.
+    // For small messages of an unknown protocol there is no evidence that one answers the other.
     let is_open = may_be_unrelated(case.facts, case.transfer, think);
     let timer = timer_of(think);
     let weight = if split || unseen || is_open || timer.is_some() { 0.5 } else { 0.85 };
@@ -101,7 +101,7 @@ const TIMERS: [i64; 11] = [10, 15, 20, 25, 30, 45, 50, 60, 90, 120, 300];
 /// and 60 s one in ten does. Half and twice change 1 and 0 of 2,061 captures.
 const TIMER_SHARE: f64 = 0.01;
 
-/// The timer that a wait is as long as; none of most waits.
+/// The timer that a wait is as long as; `None` for most waits.
 fn timer_of(wait: Nanos) -> Option<Nanos> {
     let mut timers = TIMERS.iter().map(|seconds| Nanos::from_millis(1_000 * seconds));
     timers.find(|timer| (wait - *timer).0.abs() <= timer.scale(TIMER_SHARE).0)
@@ -123,7 +123,7 @@ mod tests {
     /// milliseconds.
     type Turn = (bool, i64, i64);
 
-    /// What the server is known to have taken in each, and what the client.
+    /// Times of the server and of the client in each, if known.
     fn wait_times(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
         let mut scene = Scene::flights(&[500]);
         let mut at = at_ms(1_000);

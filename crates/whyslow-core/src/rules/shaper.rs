@@ -73,7 +73,7 @@ fn is_shaped(case: &TransferCase<'_>) -> bool {
     rise(case).is_some() || is_hidden(case)
 }
 
-/// Whether a burst went before the rate, and nothing here can show a queue behind it.
+/// Whether a burst preceded the rate, and a queue behind it cannot be visible here.
 fn is_hidden(case: &TransferCase<'_>) -> bool {
     case.partition.shape.burst.is_some() && case.queue_is_hidden()
 }

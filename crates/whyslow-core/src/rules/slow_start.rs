@@ -1,10 +1,10 @@
 //! The sender began with little, and spent most of the transfer getting up to speed.
 //!
 //! ## What it is
-//! A TCP sender does not know what the path can carry, so it begins with a small flight (the
-//! initial window, 10 segments on today's systems, RFC 6928) and about doubles it for every round
-//! trip that goes well (RFC 5681 section 3.1). A transfer of B bytes needs about ⌈log2(B / (IW ·
-//! MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips are the time.
+//! A TCP sender does not know the path's capacity, so it begins with a small flight (the initial
+//! window, 10 segments on today's systems, RFC 6928) and about doubles it for every round trip
+//! without a loss (RFC 5681 section 3.1). A transfer of B bytes needs about ⌈log2(B / (IW · MSS) +
+//! 1)⌉ round trips, however fast the path is: on a long path the round trips are the time.
 //!
 //! ## How it is recognised
 //! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's
@@ -116,13 +116,13 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.app_limited);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
     let window = first.in_flight.div_ceil(mss);
-    // What was acknowledged earlier on the connection has opened it, unless it is smaller than
-    // that could make it.
+    // Bytes acknowledged earlier on the connection have opened it, unless it is smaller than they
+    // could make it.
     let is_first = case.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
     (!by_program && !by_window && is_first).then_some(window)
 }
 
-/// A warm connection; and a larger first flight, as far as the receiver's first window lets it.
+/// A warm connection; and a larger first flight, up to the receiver's first window.
 fn remedies(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
     let mss = case.context.mss;
     let first = case.transfer.rounds.first();

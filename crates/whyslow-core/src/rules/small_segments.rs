@@ -2,10 +2,10 @@
 //!
 //! ## What it is
 //! Every segment costs its headers (66 bytes with Ethernet and timestamps), the hosts' work for a
-//! packet, and a place in the sender's window, which Linux counts in segments. A program that
+//! packet, and a place in the sender's window, which Linux counts in segments. An application that
 //! writes a few bytes at a time with Nagle off, or a receiver whose buffer is so small that it can
-//! only offer windows of less than a segment (the silly window syndrome), makes many small segments
-//! of what would fit into few.
+//! only offer windows of less than a segment (the silly window syndrome), sends many small segments
+//! instead of a few full ones.
 //!
 //! ## How it is recognised
 //! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of

@@ -10,13 +10,13 @@
 //! (Eifel, RFC 3522).
 //!
 //! ## What it is confused with
-//! - lost ACKs: these give D-SACKs as well. What is certain is that the data had arrived.
+//! - lost ACKs: these cause D-SACKs as well. In both cases the data had arrived.
 //! - `loss`: the first copy had not arrived.
 //!
 //! ## The fix
-//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor
-//! (`ip route change … rto_min`), and look for what delays in bursts: radio links, power saving,
-//! virtual machines that are not scheduled.
+//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's minimum (`ip route
+//! change … rto_min`), and look for delays in bursts: radio links, power saving, virtual machines
+//! that are not scheduled.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPDSACKRecv TcpExtTCPSpuriousRTOs` on the sender no longer rises while the

@@ -35,8 +35,7 @@ use crate::analysis::{
 };
 use crate::cause::Cause;
 
-/// The handshake is one round trip then. Of a connection that never carried anything no time would
-/// be left.
+/// The handshake is then one round trip. A connection without payload would have no time left.
 pub(super) const RULE: Rule =
     Rule::new(Cause::SynLoss, Check::Connection(check)).certain_with(&[Evidence::Opening]).saves(Saving::CostIfCarried);
 

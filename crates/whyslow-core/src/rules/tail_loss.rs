@@ -19,9 +19,9 @@
 //!   round trip of its own, or a delayed ACK.
 //!
 //! ## The fix
-//! Find what loses the packets: that is what the promised time stands for. Short answers suffer
-//! most: one more segment behind the last one (a larger answer, a second stream) shows a loss at
-//! once. Where the sender waits for much longer than a probe would: let it probe. Linux does with
+//! Find the place of the losses: the promised time is for that. Short responses suffer most: one
+//! more segment after the last one (a larger response, a second stream) reveals a loss at once. If
+//! the sender waits for much longer than a probe would: enable probes. Linux probes with
 //! `net.ipv4.tcp_early_retrans=3` (the default) and SACK on. For a lone segment a probe waits about
 //! as long as Linux' timer.
 //!

@@ -1,4 +1,4 @@
-//! A text capture that does not print what a verdict needs.
+//! A text capture without fields that a verdict needs.
 //!
 //! ## What it is
 //! tcpdump prints the fields that its options select. Without `-v` it leaves out the IP header: its
@@ -20,7 +20,7 @@
 //! `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
 //!
 //! ## References
-//! tcpdump(1); RFC 6864 (what IP numbers mean).
+//! tcpdump(1); RFC 6864 (meaning of IP numbers).
 
 use super::black_hole::lacks_full_size;
 use super::case::{has_unread_tls, lacks_ip_headers};
@@ -47,7 +47,7 @@ fn check(facts: &Facts) -> Option<Problem> {
     (count > 0).then(|| Problem::new(RULE.cause.slug(), count, ProblemDetail::FieldsNotInText { fields }))
 }
 
-/// Whether what this side sent, seen from elsewhere, would be judged by its IP numbers.
+/// Whether this side's data, seen from elsewhere, would be judged by its IP numbers.
 fn is_unclear(facts: &Facts, sender: Side) -> bool {
     let next_to = match facts.vantage.near {
         Near::Client => sender == facts.client,

@@ -8,9 +8,9 @@
 //!
 //! ## How it is recognised
 //! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole
-//! in the capture). A probe of the tail after about two round trips counts in too (RFC 8985 section
+//! in the capture). A probe of the tail after about two round trips counts too (RFC 8985 section
 //! 7). Away from the sender, where the first copies may never have been seen: numbers that the
-//! sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
+//! sender gave to packets in the silence (IPv4 identification, which Linux increments for each
 //! packet of a connection) are missing; or a window of one segment follows, which only the timer
 //! leaves.
 //!
@@ -76,8 +76,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
     let by_timer = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let missing: u32 = by_timer.clone().filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
-    // A retransmission of what the capture holds proves a timer, and duplicate ACKs a path that
-    // loses packets; IP numbers alone do not.
+    // A retransmission of data in the capture proves a timer, and duplicate ACKs a path that loses
+    // packets; IP numbers alone do not.
     let proven: Nanos = by_timer.filter(|gap| gap.missing.unwrap_or(0) == 0).map(|gap| gap.end - gap.start).sum();
     let is_guess = missing > 0 && proven < lost.scale(0.5) && case.transfer.retransmitted.fast == 0;
     let confidence = if is_guess { repair::BY_IP_NUMBERS } else { 0.9 };
@@ -214,7 +214,7 @@ mod tests {
         let remedies = crate::rules::icmp::fix_undelivered(&unreachable, scene.facts.endpoints[Side::A]);
         assert_eq!(found.remedies, remedies);
         assert_eq!(found.evidence.last().unwrap().frames, [unreachable.frame]);
-        // What was over before the wait began has nothing to do with it.
+        // An error before the wait began is unrelated to it.
         scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, Side::B, 1_050)];
         assert!(of_loss(&scene));
     }

@@ -4,8 +4,8 @@
 //! ## What it is
 //! A TLS record can be decrypted and checked only when all of it is there. A server that writes
 //! records of 16 KB puts more into the first one than its initial congestion window of 10 segments
-//! lets out: the rest follows a round trip later, and so does the first byte that the receiving
-//! program can read. A browser finds out a round trip later what else it needs.
+//! holds: the rest follows a round trip later, and so does the first byte that the receiving
+//! application can read. A browser learns a round trip later which other files it needs.
 //!
 //! ## How it is recognised
 //! The header of the response's first record contains the record's length; the record's last byte

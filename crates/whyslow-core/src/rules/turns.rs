@@ -31,9 +31,9 @@ pub(super) struct Turns<'a> {
     turns: Vec<(&'a Wait, &'a TransferFacts)>,
     /// The round trip that each of them takes at least.
     pub rtt: Nanos,
-    /// What their round trips took.
+    /// Time of their round trips.
     pub lost: Nanos,
-    /// What the connection took, idle time left out.
+    /// Time of the connection, without idle time.
     pub whole: Nanos,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Turns<'a> {
         are_pieces(sizes, self.request(), case.facts.directions[case.facts.requester].mss.max(1))
     }
 
-    /// What the connection takes when all is sent in one go. None for a login, whose turns answer
+    /// Time of the connection if all is sent in one go. `None` for a login, whose turns depend on
     /// each other.
     pub fn in_one_go(&self, case: &ConnectionCase<'_>) -> Option<Nanos> {
         let facts = case.facts;
@@ -116,9 +116,9 @@ fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a T
     (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
 }
 
-/// Whether most requests, given with their answers in bytes, are pieces of one message: more than a
-/// first flight holds, as large as the typical `piece` to a segment, and each let go by a message
-/// that is too small for an answer.
+/// Whether most requests, given with their responses in bytes, are pieces of one message: larger
+/// than a first flight in all, each as large as the typical `piece` to a segment, and each released
+/// by a message that is too small for a response.
 fn are_pieces(sizes: impl Iterator<Item = (u64, u64)>, piece: u64, mss: u64) -> bool {
     let (mut all, mut pieces) = (0u64, 0u64);
     for (asked, answered) in sizes {

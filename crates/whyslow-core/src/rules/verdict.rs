@@ -42,9 +42,8 @@ const UNEXPLAINED_ROUND_TRIPS: f64 = 10.0;
 /// change none of 2,061 captures.
 const ALONE: f64 = 0.8;
 
-/// The verdict where no rule claims the time. What a path needs is its round trip: where limits
-/// took two fifths of the time or more, and enough of it for a person to notice, something did hold
-/// the transfer back.
+/// The verdict if no rule claims the time. A path needs its round trip: if limits took two fifths
+/// of the time or more, and a noticeable time, something limited the transfer.
 fn without_cause(case: &TransferCase<'_>) -> Verdict {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);

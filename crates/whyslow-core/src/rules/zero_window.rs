@@ -6,9 +6,9 @@
 //! the program reads.
 //!
 //! ## How it is recognised
-//! ACKs with a window of 0, silence, and then a window update that starts the sender again. What
-//! counts is the time for which it was shut, not how often, nor the pauses around it. A window of
-//! less than a segment that is not shut counts as `receive-window`.
+//! ACKs with a window of 0, silence, and then a window update that starts the sender again. The
+//! cost is the time for which it was closed, whatever the number of closings and the pauses around
+//! it. A window of less than a segment that is not closed counts as `receive-window`.
 //!
 //! ## What it is confused with
 //! - `receive-window`: small but never closed; the buffer is small and the reader is quick.
@@ -57,7 +57,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// From the last data before the first closed window that stopped the sender, to the data that the
-/// last opening let go. A round's frames would end where its data does: before the silence.
+/// last opening released. A round's frames would end where its data does: before the silence.
 fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
     let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {

@@ -5,8 +5,8 @@
 //! Here each moment goes to one of them, in the order of [`precedence`](super::precedence), and a
 //! finding costs the time that it received: its `spans` add up to its `cost_s`.
 //!
-//! A rule may point at the moments that it means (its finding has spans already). Of other time a
-//! finding that costs less than a span takes the span's end: a wait is at the end of its round.
+//! A rule may name its moments (its finding has spans already). In other time a finding that costs
+//! less than a span takes the span's end: a wait is at the end of its round.
 
 use super::precedence::{self, Rank};
 use crate::analysis::{CommonStatement, CostSpan, Finding, Limit};
@@ -27,8 +27,7 @@ pub(crate) struct Stretch {
     pub is_before: bool,
 }
 
-/// Phases that went before a transfer, of which is known how long they took: they are laid end to
-/// end, up to its `start`.
+/// Phases before a transfer with known lengths: they are laid end to end, up to its `start`.
 pub(crate) fn end_to_end(phases: impl DoubleEndedIterator<Item = (Limit, Nanos)>, start: Nanos) -> Vec<Stretch> {
     let mut end = start;
     let mut laid: Vec<Stretch> = Vec::new();
@@ -48,7 +47,7 @@ pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item =
         return;
     }
     let mut parts = parts(time, &claims);
-    // What a rule points at is left to it as long as there is other time.
+    // Moments named by a rule are left to it while there is other time.
     let pointed_at = union(claims.iter().flat_map(|claim| claim.meant.iter().copied()));
     for claim in &mut claims {
         let named: Nanos = parts.iter().filter(|part| claim.names(part)).map(|part| part.left).sum();
@@ -72,8 +71,8 @@ pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item =
     }
 }
 
-/// The time of a transfer, by limit: what few claim first, so that those who may take other time
-/// do; and of those that most have passed under, first.
+/// The time of a transfer, by limit: limits with few claims first, so that flexible claims take
+/// other time; and among these the longest first.
 fn parts(time: impl IntoIterator<Item = Stretch>, claims: &[Claim]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for Stretch { limit, span, is_before } in time {
@@ -93,7 +92,7 @@ fn parts(time: impl IntoIterator<Item = Stretch>, claims: &[Claim]) -> Vec<Part>
     parts
 }
 
-/// What a finding claims.
+/// The claim of a finding.
 struct Claim {
     /// Its place among the findings.
     at: usize,
@@ -102,11 +101,11 @@ struct Claim {
     limits: Option<&'static [Limit]>,
     /// The moments that its rule means, in time order; none if it means no certain ones.
     meant: Vec<CostSpan>,
-    /// What it has not got yet.
+    /// Time still to be assigned.
     due: Nanos,
     /// Its cost beyond all the time under the limits that it names.
     beyond: Nanos,
-    /// What it got.
+    /// Assigned spans.
     got: Vec<CostSpan>,
 }
 
@@ -155,7 +154,7 @@ struct Part {
     limit: Limit,
     /// It passed before the transfer's first byte.
     is_before: bool,
-    /// What no finding has taken yet, in time order, …
+    /// Spans that no finding has taken yet, in time order, …
     free: Vec<CostSpan>,
     /// … and the sum of it.
     left: Nanos,
@@ -200,8 +199,8 @@ impl Part {
     }
 }
 
-/// Moves what of `spans` is within `moments`, up to `most`, to `got`; returns the rest. All are in
-/// time order and do not overlap.
+/// Moves the parts of `spans` within `moments`, up to `most`, to `got`; returns the rest. All are
+/// in time order and do not overlap.
 fn split(spans: &[CostSpan], moments: &[CostSpan], most: Nanos, got: &mut Vec<CostSpan>) -> Vec<CostSpan> {
     let mut due = most;
     let mut rest = Vec::with_capacity(spans.len());
@@ -281,7 +280,7 @@ fn reduce(finding: &mut Finding, by: Nanos, other: Option<Cause>) {
     }
 }
 
-/// Lowers what a finding costs to `rest`, which it keeps of each of its spans.
+/// Lowers the cost of a finding to `rest`, and each of its spans in proportion.
 pub(crate) fn reduce_to(finding: &mut Finding, rest: Nanos) {
     let mut kept = Vec::new();
     let all = finding.spans_total;

@@ -10,15 +10,15 @@ use crate::limit::{Span, SpanCutter, merge_runs};
 use crate::types::{End, Limit};
 use crate::units::{Nanos, Time};
 
-/// What an exchange consists of.
+/// Parts of an exchange.
 pub(crate) struct ExchangeParts<'a> {
     /// Its first byte.
     pub start: Time,
     /// From its first byte to its last, as the client lives it.
     pub whole: Nanos,
-    /// What held the request, and when its last byte was sent; none of a push.
+    /// Spans of the request, and the time of its last byte; `None` for a push.
     pub request: Option<(&'a [Span], Time)>,
-    /// What held the answer, its first byte and its last; none if there is none.
+    /// Spans of the response, its first byte and its last; `None` without a response.
     pub answer: Option<(&'a [Span], Time, Time)>,
     /// There and back.
     pub rtt: Nanos,

@@ -22,10 +22,10 @@ pub(super) enum Rank {
     SecondReading,
 }
 
-/// What a cause claims: its rank, and the limits whose time it takes; `None` for any of them.
+/// Claim of a cause: its rank, and the limits whose time it takes; `None` for any of them.
 pub(super) type Precedence = (Rank, Option<&'static [Limit]>);
 
-/// What `cause` claims.
+/// Claim of `cause`.
 pub(super) fn of(cause: Cause) -> Precedence {
     use Limit as L;
     const fn root(limits: &'static [Limit]) -> Precedence {
@@ -91,16 +91,16 @@ pub(crate) const fn excluded_by(cause: Cause) -> &'static [Cause] {
     }
 }
 
-/// What other connections do to a transfer, as an explanation of its findings.
+/// Effects of other connections on a transfer, as an explanation of its findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Explainer {
     /// A full link that several transfers share.
     FullLink,
-    /// The others' part of that link: what one gains is taken from them.
+    /// The others' share of that link: a gain of one is taken from them.
     OthersShare,
     /// A queue that another transfer made.
     OthersQueue,
-    /// Another connection that worked for this one meanwhile.
+    /// Another connection that worked for this one.
     OthersWork,
 }
 

@@ -29,7 +29,7 @@ pub(super) fn party(limit: Limit, sender: End) -> Party {
     }
 }
 
-/// What shows that `limit` held: single packets, or how flights and rates look.
+/// Evidence that `limit` applied: single packets, or the shape of flights and rates.
 pub(super) const fn grade(limit: Limit) -> Grade {
     match limit {
         Limit::Handshake

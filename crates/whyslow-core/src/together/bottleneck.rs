@@ -11,11 +11,11 @@
 //! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must
 //! show that something was full, and one of these must hold: the sum varies much less than
 //! independent transfers would make it (the variance of a sum of independent rates is the sum of
-//! their variances); when some came or went, the others had less or more, by what these had; or,
-//! less surely, all of them stood in a queue between the same two hosts, which overflowed, and
-//! their parts were equal (as a fair queue makes them) or none kept to a rate by itself. Transfers
-//! that each keep to a rate of their own (a window, pacing) have a steady sum too, but no queue;
-//! losses by chance have neither.
+//! their variances); when a transfer came or went, the others' rates changed by its rate; or, less
+//! surely, all of them stood in a queue between the same two hosts, which overflowed, and their
+//! parts were equal (as a fair queue makes them) or none kept to a rate by itself. Transfers that
+//! each keep to a rate of their own (a window, pacing) have a steady sum too, but no queue; random
+//! losses have neither.
 
 use super::flows::Flow;
 use crate::analysis::Near;
@@ -75,9 +75,9 @@ pub(super) struct Bottleneck<'a> {
     pub rate: [f64; 3],
     /// Times at which two or more of them ran, from the capture's first packet; in order, disjoint.
     pub spans: Vec<(Nanos, Nanos)>,
-    /// Those that had a part worth a name, the largest first.
+    /// Transfers with a noticeable part, the largest first.
     pub parts: Vec<BottleneckShare<'a>>,
-    /// What exceeds the rate is dropped, and nothing queues.
+    /// Traffic above the rate is dropped, without a queue.
     pub policed: bool,
     /// How sure it is, 0–1.
     pub sure: f64,
@@ -91,17 +91,17 @@ pub(super) struct BottleneckShare<'a> {
     pub flow: &'a Flow,
     /// Payload bits per second while it shared.
     pub rate: f64,
-    /// For how long it shared.
+    /// How long it shared.
     pub time: Nanos,
-    /// It had the same rate when all others were gone: something else keeps it there.
+    /// It had the same rate when all others were gone: another limit keeps it there.
     pub keeps: bool,
-    /// It had what all of them have together when all others were gone: the bottleneck held it
-    /// then, too.
+    /// It had the rate of all of them when all others were gone: the bottleneck limited it then,
+    /// too.
     pub fills: bool,
 }
 
 impl BottleneckShare<'_> {
-    /// For how long the bottleneck held it. `spans`: when it was shared.
+    /// How long the bottleneck limited it. `spans`: the shared times.
     pub fn held(&self, spans: &[(Nanos, Nanos)]) -> Nanos {
         let (start, end) = self.flow.span();
         // Slow start goes before it.
@@ -111,7 +111,7 @@ impl BottleneckShare<'_> {
 }
 
 impl Bottleneck<'_> {
-    /// For how long two or more of them ran.
+    /// How long two or more of them ran.
     pub fn time(&self) -> Nanos {
         self.spans.iter().map(|&(from, to)| to - from).sum()
     }
@@ -231,8 +231,8 @@ impl Bin {
     }
 }
 
-/// Whether these flows share a bottleneck. Short bins show how they compensate while they last,
-/// longer ones what single segments blur.
+/// Whether these flows share a bottleneck. Short bins show compensation in short flows, longer ones
+/// smooth the effect of single segments.
 fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     let spans = together(flows);
     let whole: Nanos = spans.iter().map(|&(from, to)| to - from).sum();

@@ -1,11 +1,10 @@
 //! One cause that most connections of a server, or of a path, have: a finding for all of them.
 //!
-//! Two hundred connections that the same receive window or the same lossy link held back are one
+//! Two hundred connections that the same receive window or the same lossy link slowed are one
 //! problem with one owner. Reads findings that were made: a shared finding sums up theirs, names
-//! their connections, and has the fix of the costliest. What ran at the same time is not added up.
-//! Groups are the connections to one server (address and port), and else those between two
-//! addresses. What `new-connection-each-time` explains already (slow start, over and over) is not
-//! repeated.
+//! their connections, and has the fix of the costliest. Concurrent costs are not added up. Groups
+//! are the connections to one server (address and port), and else those between two addresses.
+//! Causes that `new-connection-each-time` explains already (repeated slow start) are not repeated.
 
 use crate::analysis::{CommonStatement, Connection, Finding, Group, Measure, Unit};
 use crate::cause::Cause;
@@ -27,14 +26,14 @@ const SHARE: f64 = 0.7;
 struct Cost<'a> {
     id: u64,
     seconds: Nanos,
-    /// When, and what of it.
+    /// Times, with the cost in each.
     spans: Vec<(Nanos, Nanos, Nanos)>,
     /// Its costliest finding.
     worst: &'a Finding,
 }
 
-/// The shared causes, one for each group at most. `known`: what was found across connections by
-/// rules of their own.
+/// The shared causes, one for each group at most. `known`: findings across connections of other
+/// rules.
 pub(crate) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Finding> {
     let mut servers: BTreeMap<(&str, u16), Vec<&Connection>> = BTreeMap::new();
     let mut paths: BTreeMap<(&str, &str), Vec<&Connection>> = BTreeMap::new();

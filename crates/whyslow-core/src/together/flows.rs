@@ -1,4 +1,4 @@
-//! What is kept of large transfers, to compare them with others that ran at the same time.
+//! Data of large transfers, to compare them with others that ran at the same time.
 //!
 //! A list of bounded length: the transfers that carried most, whatever their connections and the
 //! order in which these ended.
@@ -40,12 +40,12 @@ pub(crate) struct Flow {
     pub mss: u64,
     /// Typical round trip, a queue included, …
     pub rtt: Nanos,
-    /// … and by how much the longer ones were longer than the least: what its queue delays others
-    /// by.
+    /// … and the excess of the longer ones over the minimum: the delay that its queue adds for
+    /// others.
     pub delay: Nanos,
     /// Round trips were longer than the path needs, or packets were marked.
     pub queued: bool,
-    /// Round trips were what the path needs, so that no queue grew.
+    /// Round trips were the path's minimum, so that no queue grew.
     pub flat: bool,
     /// It kept to one rate by itself.
     pub steady: bool,
@@ -159,20 +159,20 @@ impl LargestFlows {
         }
     }
 
-    /// What is kept does not depend on the order of the connections.
+    /// The kept ones do not depend on the order of the connections.
     fn put(&mut self, new: Flow) {
         let at = self.kept.partition_point(|kept| rank(kept) < rank(&new));
         self.kept.insert(at, new);
         self.kept.truncate(MAX_FLOWS);
     }
 
-    /// Takes over what another has kept, of other connections.
+    /// Takes over the flows of another one, of other connections.
     pub(crate) fn merge(&mut self, other: Self) {
         other.kept.into_iter().for_each(|flow| self.put(flow));
         self.offered += other.offered;
     }
 
-    /// Gives the connections other ids, and lets go of those that get none.
+    /// Gives the connections other ids, and drops those that get none.
     pub(crate) fn renumber(&mut self, id: impl Fn(u64) -> Option<u64>) {
         self.kept.retain_mut(|flow| id(flow.connection).map(|id| flow.connection = id).is_some());
     }

@@ -1,21 +1,20 @@
-//! [`Influence`]: what other connections did to a transfer, as a fact.
+//! [`Influence`]: an effect of other connections on a transfer, as a fact.
 
 use crate::analysis::{CostSpan, Finding};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// What other connections did to a transfer.
+/// An effect of other connections on a transfer.
 #[derive(Clone, Debug)]
 pub(crate) enum Influence {
     /// It shared a link that was full, and that held it.
     SharedLink(Box<SharedLink>),
-    /// It shared a link that was full, while something else held it: others would take what a fix
-    /// gains.
+    /// It shared a full link, but had another limit: others would take the gain of a fix.
     LinkNotFree,
     /// It stood in a queue of this length that another transfer had made.
     Queue(Nanos),
-    /// It waited for what another connection did in these moments; its rule has the time under this
+    /// It waited for another connection's work in these moments; its rule has the time under this
     /// cause.
     OtherWork(Cause, Vec<CostSpan>),
 }
@@ -27,16 +26,17 @@ pub(crate) struct SharedLink {
     pub finding: Finding,
     /// Share of the transfer's time in which the link was not its limit.
     pub left: f64,
-    /// When the time under other limits is the link's; none of a link whose excess is dropped.
+    /// Times in which the other limits' time belongs to the link; empty for a link whose excess is
+    /// dropped.
     pub full: Vec<(Nanos, Nanos)>,
 }
 
-/// What connections that ran at the same time have to do with each other.
+/// Effects of concurrent connections on each other.
 #[derive(Debug, Default)]
 pub(crate) struct Together {
     /// Findings over several of them.
     pub findings: Vec<Finding>,
-    /// Transfers of which nothing can be promised: their connections, and when they began.
+    /// Transfers without a possible promise: their connections, and their starts.
     pub unpredictable: Vec<(u64, Nanos)>,
     /// By the places of a connection and of its transfer, in the order in which they count.
     pub of_transfers: BTreeMap<(usize, usize), Vec<Influence>>,

@@ -1,4 +1,4 @@
-//! What a shared bottleneck did to each of its transfers, and the finding over all of them.
+//! Effects of a shared bottleneck on each of its transfers, and the finding over all of them.
 
 use super::bottleneck::{Bottleneck, BottleneckShare};
 use super::flows::Flow;
@@ -13,7 +13,7 @@ use crate::rules::say::{evidence, finding};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
-/// Limits that hold a transfer below what the bottleneck would let it have.
+/// Limits that keep a transfer below its share of the bottleneck.
 const OTHERWISE: &[Limit] = &[
     Limit::Application,
     Limit::NagleDelayedAck,
@@ -32,8 +32,8 @@ const MATTERS: f64 = 0.3;
 /// distance to 1 change none of 2,061 captures.
 const ALL: f64 = 0.9;
 
-/// Finds what the bottleneck did to each of its transfers, and the finding over all of them. If it
-/// holds none of them, nothing is added.
+/// Finds the effects of the bottleneck on each of its transfers, and the finding over all of them.
+/// If it limits none of them, nothing is added.
 pub(super) fn find(shared: &Bottleneck<'_>, connections: &[Connection], together: &mut Together) {
     let ids = ids_of(shared);
     let places: Vec<((usize, usize), &Transfer, &BottleneckShare<'_>)> = shared
@@ -59,7 +59,7 @@ pub(super) fn find(shared: &Bottleneck<'_>, connections: &[Connection], together
     together.findings.push(over_all(shared, ids));
 }
 
-/// For how long the bottleneck held a transfer.
+/// How long the bottleneck limited a transfer.
 fn held(transfer: &Transfer, shared: &Bottleneck<'_>, part: &BottleneckShare<'_>) -> Nanos {
     part.held(&shared.spans).min(transfer.duration_s)
 }
@@ -135,7 +135,7 @@ fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
     shared.rate[1] * (mss + HEADERS) / mss
 }
 
-/// What holds for each of them.
+/// Details that each of them has.
 fn of_link(mut found: Finding, shared: &Bottleneck<'_>) -> Finding {
     let [low, together, high] = shared.rate;
     found.evidence.push(evidence(Measure::JointRate, together, Unit::BitsPerSecond, &[]));

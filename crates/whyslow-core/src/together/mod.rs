@@ -1,9 +1,9 @@
-//! `together`: what connections have to do with each other.
+//! `together`: effects of connections on each other.
 //!
 //! Bottlenecks that they share (`bottleneck`, `joint`), queues in which they stand (`queue`), waits
 //! for one another (`waiting`), and causes that most connections of a server or path have in common
-//! (`common`). All of it is read from connections as they are: what it means for the findings of
-//! each is an [`Influence`], which `conclude` takes into account.
+//! (`common`). All of it is read from connections as they are: the effect on each connection's
+//! findings is an [`Influence`], which `conclude` applies.
 
 mod bottleneck;
 mod common;
@@ -23,7 +23,7 @@ pub(crate) use influence::{Influence, SharedLink, Together};
 
 use crate::analysis::Connection;
 
-/// Finds what connections that ran at the same time have to do with each other.
+/// Finds the effects of concurrent connections on each other.
 pub(crate) fn find(flows: &LargestFlows, connections: &[Connection]) -> Together {
     let mut together = Together::default();
     for mut shared in bottleneck::find(flows.iter()) {

@@ -70,7 +70,7 @@ fn worked(connection: &Connection) -> Vec<Work> {
     work
 }
 
-/// A typical round trip, and what passes at most between one connection's last word and another
+/// A typical round trip, and the longest time between one connection's last message and another
 /// one's first.
 fn slack(connection: &Connection) -> (Nanos, Nanos) {
     let rtt = connection.rtt_ms.p50.or(connection.rtt_ms.min).unwrap_or_default();
@@ -118,7 +118,7 @@ fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos),
     if to - from < MIN_NOTICEABLE_DELAY {
         return false;
     }
-    // What began long before the wait may reach into it: such work is another matter.
+    // Work that began long before the wait may reach into it: it is unrelated.
     let behind = work.partition_point(|&(start, ..)| start < to);
     let (mut filled, mut until, mut last) = (Nanos::ZERO, from, from);
     let first = work[..behind].partition_point(|&(start, ..)| start < from - slack);
@@ -127,7 +127,7 @@ fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos),
         return false;
     }
     for &(start, end, whose) in &work[first..behind] {
-        // What goes on when the wait is over was not waited for.
+        // The wait was not for work that goes on after it.
         if whose == id || end <= from || end > to + slack {
             continue;
         }

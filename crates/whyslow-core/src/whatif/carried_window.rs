@@ -68,8 +68,7 @@ fn bursts(transfer: &TransferFacts) -> impl Iterator<Item = u64> {
     places.map(move |at| at.saturating_sub(std::mem::replace(&mut from, at)))
 }
 
-/// Returns the window after this many segments in slow start, of which never more than `bound` are
-/// in flight.
+/// Returns the window after this many segments in slow start, with at most `bound` in flight.
 fn grown(mut window: f64, segments: f64, bound: f64) -> f64 {
     let mut flight = window.min(segments).min(bound);
     let (mut sent, mut most) = (flight, flight);

@@ -14,8 +14,8 @@ use crate::types::Limit;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included):
-/// 66 on the wire, of which the payload's share is what a rate leaves.
+/// Bytes of TCP, IP and Ethernet headers of a segment, with RFC 7323's timestamps: 66 on the wire;
+/// a rate leaves the payload's share.
 const HEADERS: f64 = 66.0;
 /// Runs of a plan with losses, whose distribution is reported, …
 const MAX_RUNS: u64 = 101;
@@ -38,7 +38,7 @@ pub enum Way {
     Upload,
 }
 
-/// What encrypts the connection.
+/// Encryption of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Tls {
     /// Nothing.
@@ -85,7 +85,7 @@ pub struct Plan {
     pub mss: u64,
     /// Sender of the payload.
     pub way: Way,
-    /// What encrypts.
+    /// Encryption.
     pub tls: Tls,
     /// The sender's congestion controller.
     pub algorithm: Algorithm,
@@ -114,7 +114,7 @@ pub struct Plan {
     pub count: u64,
 }
 
-/// What a plan comes to.
+/// Result of a plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Forecast {
@@ -134,7 +134,7 @@ pub struct Forecast {
 /// A change to a plan, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// What changes.
+    /// The change.
     pub idea: Idea,
     /// Then all transfers take (median).
     pub total: Nanos,
@@ -149,8 +149,7 @@ pub enum Idea {
     KeepWindow,
     /// TLS 1.3 instead of 1.2.
     Tls13,
-    /// Another initial congestion window, segments: as large as the receiver's first window lets it
-    /// be.
+    /// Another initial congestion window, segments: up to the receiver's first window.
     InitialWindow(u64),
     /// An initial congestion window for all of the payload, segments, and a receiver that takes it
     /// at once.
@@ -201,7 +200,7 @@ impl Plan {
         }
     }
 
-    /// What it comes to.
+    /// Returns the forecast.
     pub fn forecast(&self) -> Forecast {
         self.forecast_from(MAX_RUNS)
     }
@@ -326,7 +325,7 @@ impl Plan {
         (before + self.payload(&outcome), outcome)
     }
 
-    /// What comes before the payload's first byte leaves.
+    /// Phases before the payload's first byte leaves.
     fn before(&self) -> Vec<(Limit, Nanos)> {
         let trips = |number: f64| self.rtt.scale(number);
         let mut phases = Vec::new();
@@ -341,8 +340,8 @@ impl Plan {
         phases
     }
 
-    /// From the payload's first byte sent to what the client waits for: the last byte of a
-    /// download, the answer to an upload.
+    /// From the payload's first byte sent to the event that the client waits for: the last byte of
+    /// a download, the response to an upload.
     fn payload(&self, outcome: &Outcome) -> Nanos {
         match self.way {
             Way::Download => outcome.delivered,

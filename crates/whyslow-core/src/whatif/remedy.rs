@@ -1,4 +1,4 @@
-//! What the fix of a cause changes in the model. Each rule lists the changes of its own fix.
+//! Changes to the model by the fix of a cause. Each rule lists the changes of its own fix.
 
 use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Scenario, Silence, Window};
@@ -105,8 +105,8 @@ fn repair_without_timer(changed: &mut Fitted) {
     }
 }
 
-/// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little
-/// because little came: a window that grew and held nothing grows on with larger flights.
+/// A receiver that sizes its buffer by received data (Linux' `tcp_rcv_space_adjust`) offered little
+/// because little came: a window that grew and was not a limit keeps growing with larger flights.
 fn let_window_grow(window: &mut Window, replay: &Replay) {
     let Window::Advertised(steps) = &*window else { return };
     let Some((initial, last)) = steps.first().map(|step| step.1).zip(steps.last().map(|step| step.1)) else { return };

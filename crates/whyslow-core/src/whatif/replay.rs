@@ -26,8 +26,8 @@ pub struct Replay {
     pub(super) measured: Nanos,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
-    /// Payload bits per second at which bursts were delivered, where that is far above the mean:
-    /// what the path carries at least.
+    /// Payload bits per second at which bursts were delivered, if that is far above the mean: the
+    /// path's least rate.
     pub(super) burst_rate: Option<f64>,
     /// Payload bits per second that passed between losses: a policer's rate, or a full queue's.
     pub(super) passed_rate: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Replay {
     has_spurious: bool,
     /// Losses fell into the rounds that seem to be capped.
     pub(super) has_losses_while_capped: bool,
-    /// Bytes that a window that was never shut let pass in a round trip, where windows held the
+    /// Bytes that a window that was never closed passed in a round trip, if windows limited the
     /// sender for some rounds.
     pub(super) passing_window: Option<u64>,
     /// The same of windows about as large as the largest: a reader that falls behind offers less
@@ -60,19 +60,19 @@ struct PathRates {
     min_rate: f64,
 }
 
-/// What earlier transfers of the same sender on the connection show.
+/// Results from earlier transfers of the same sender on the connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EarlierTransfers {
     /// The window that they would have left, had no silence cut it.
     pub(super) carried: Option<CarriedWindow>,
     /// The window that they and this transfer leave to the next one.
     pub(super) left: Option<CarriedWindow>,
-    /// What the path carries, payload bits per second.
+    /// Rate of the path, payload bits per second.
     pub(super) rate: Option<f64>,
 }
 
 impl EarlierTransfers {
-    /// Of the transfers of one sender up to one of them, which is the last.
+    /// Rates from the transfers of one sender up to the last of these.
     pub fn of(transfers: &[(&TransferFacts, Partition)], context: &Context) -> Self {
         let earlier = transfers.split_last().map_or(transfers, |(_, earlier)| earlier);
         let left = CarriedWindow::over(transfers, context);
@@ -81,7 +81,7 @@ impl EarlierTransfers {
     }
 }
 
-/// A scenario, and what the capture adds to it.
+/// A scenario, and additional data of the capture.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct Fitted {
     /// Its pauses stand in `stalls`.
@@ -114,7 +114,7 @@ impl Replay {
     /// Whether the capture shows enough of a transfer to model it.
     pub fn is_possible(transfer: &TransferFacts, context: &Context) -> bool {
         let shows_all = !context.one_direction && !context.elided;
-        // What was lost before the capture point is missing there, and known to be.
+        // Segments that were lost before the capture point are missing there, and known to be.
         let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
         context.rtt.is_some_and(|rtt| rtt > Nanos::ZERO) && shows_all && transfer.bytes() > 0 && !incomplete
     }
@@ -134,8 +134,8 @@ impl Replay {
             transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, context, &lost)).collect();
         stalls.sort_by_key(|(pause, _)| pause.at);
         let losses = places(&lost, transfer);
-        // A window, too, gives a steady rate: what the path carried is known only where the path
-        // held it.
+        // A window, too, gives a steady rate: the path's rate is known only if the path was the
+        // limit.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
         let cap = cap(transfer, partition);
@@ -223,8 +223,8 @@ impl Replay {
         best.map(|(fitted, modelled, _)| (fitted, modelled))
     }
 
-    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts
-    /// together.
+    /// Possible explanations of the transfer: the capture as it is, then with each doubt, and
+    /// doubts together.
     pub(super) fn candidates(&self) -> Vec<Fitted> {
         let mut candidates = vec![self.fitted.clone()];
         let mut doubt = |applies: bool, change: &dyn Fn(&mut Fitted)| {
@@ -235,7 +235,7 @@ impl Replay {
             }
         };
         let sender = &self.fitted.scenario.sender;
-        // What was retransmitted for nothing may not have slowed the sender at all.
+        // Spurious retransmissions may not have slowed the sender at all.
         doubt(self.has_losses && self.has_spurious, &|it| it.scenario.losses = Losses::NONE);
         // A window that grew large met the rate of the path.
         doubt(self.fitted.scenario.rate.is_none() && self.burst_rate.is_some(), &|it| {
@@ -259,7 +259,7 @@ impl Replay {
     }
 }
 
-/// A silence that no window explains. `losses`: what was lost, by place.
+/// A silence that no window explains. `losses`: lost segments, by place.
 fn pause(
     gap: &Gap,
     transfer: &TransferFacts,
@@ -310,16 +310,16 @@ fn pause(
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }
-    // What a probe retransmitted counts as sent after it: the silence stands before it, even at
-    // the transfer's end.
+    // A probe's retransmission counts as sent after it: the silence is before it, even at the
+    // transfer's end.
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
 }
 
-/// Whether a silence of which a queue may be the cause is the program's: nothing was in flight and
-/// nothing ended it, and such silences of the program's take most of the time. A queue that comes
-/// and goes with them would be chance.
+/// Whether a silence that a queue may have caused is the application's: nothing was in flight and
+/// nothing ended it, and such silences of the application take most of the time. A queue that
+/// coincides with them is unlikely.
 fn is_the_programs_too(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool {
     let is_idle = gap.release == Release::Nothing && gap.idle && !gap.unseen && gap.closed.is_none();
     let is_empty = gap.missing.is_none_or(|packets| packets == 0) && gap.sent_apart.is_none();
@@ -365,12 +365,12 @@ fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
     let first = partition.spans.partition_point(|span| span.end <= gap.start);
     let spans = partition.spans.get(first..)?.iter().take_while(|span| span.start < gap.end);
     let parts = spans.map(|span| (span.limit, (span.end.min(gap.end) - span.start.max(gap.start)).or_zero()));
-    // A late ACK adds to a round trip, of which it may be the smaller part.
+    // A late ACK adds to a round trip, and may be the smaller part of it.
     let (limit, _) = parts.max_by_key(|&(limit, time)| (limit == Limit::AckDelay && time > Nanos::ZERO, time))?;
     Some(limit)
 }
 
-/// What was lost first, from the transfer's start: places and bytes, ascending.
+/// First losses, from the transfer's start: places and bytes, ascending.
 fn lost_segments(transfer: &TransferFacts) -> Vec<(u64, u64)> {
     let mut lost: Vec<(u64, u64)> =
         transfer.losses.iter().map(|loss| (loss.seq.saturating_sub(transfer.seq.0), loss.bytes)).collect();
@@ -398,7 +398,7 @@ fn has_losses_while_capped(transfer: &TransferFacts, partition: &Partition) -> b
     transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.retransmitted > 0)
 }
 
-/// By what flights grew in a round of slow start: the median over those that grew.
+/// Growth of flights in a round of slow start: the median over those that grew.
 fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
     let base = &partition.shape.base;
     let mut ratios: Vec<f64> = transfer
@@ -415,8 +415,7 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
     median.map_or(2.0, |ratio| if ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
-/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one
-/// before arrive.
+/// The advertised windows, by delivered bytes: in a round the ACKs of the one before arrive.
 fn window(transfer: &TransferFacts) -> Window {
     let rounds = &transfer.rounds;
     let mut steps: Vec<(u64, u64)> = Vec::new();
@@ -443,8 +442,8 @@ fn largest_window(transfer: &TransferFacts) -> u64 {
     transfer.rounds.iter().filter_map(|round| round.window).max().unwrap_or_default()
 }
 
-/// What a full but open window of `min_rate` bytes or more let pass in a round: less than its size
-/// where the receiver's program reads a moment after the ACK has left.
+/// Bytes that a full but open window of `min_rate` bytes or more passed in a round: less than its
+/// size if the receiver's application reads a moment after the ACK has left.
 fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -> Option<u64> {
     let inner = transfer.rounds.len().saturating_sub(1);
     let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);

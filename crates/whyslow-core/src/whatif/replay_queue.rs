@@ -11,7 +11,7 @@ use super::work::{MIN_GAIN, Work};
 use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// A captured transfer, and what the model is asked of it.
+/// A captured transfer, and the questions to the model.
 #[derive(Clone, Debug)]
 pub struct ReplayInput<'a> {
     /// The transfer.
@@ -47,14 +47,14 @@ impl<'a> ReplayQueue<'a> {
         Some(ReplayJob { input, place, work: self.work, known: &[] })
     }
 
-    /// What came of one that was taken up.
+    /// Returns the result of one that was taken.
     pub fn put(&mut self, play: &ReplayJob<'_>, played: ReplayResult) {
         if let Some(place) = self.played.get_mut(play.place) {
             *place = Some((play.work, played));
         }
         while let Some(Some((allowed, played))) = self.played.get_mut(self.given_work) {
             let (work, place) = (self.work, self.given_work);
-            // What others took meanwhile it would not have had. All that it needs to know it does.
+            // It would not have had the work that others took. It knows all that it needs for that.
             if work < *allowed && (played.cut || played.work > work) {
                 let input = &self.all[place];
                 let known = std::mem::take(&mut played.results);
@@ -65,13 +65,13 @@ impl<'a> ReplayQueue<'a> {
         }
     }
 
-    /// What came of all that were put back, in order.
+    /// Results of all that were put back, in order.
     pub(crate) fn into_played(self) -> Vec<ReplayResult> {
         self.played.into_iter().map_while(|played| Some(played?.1)).collect()
     }
 }
 
-/// A transfer for the model to play, with and without what held it.
+/// A transfer for the model to simulate, with and without its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayJob<'a> {
     pub(super) input: &'a ReplayInput<'a>,
@@ -83,7 +83,7 @@ pub struct ReplayJob<'a> {
     pub(super) known: &'a [Timed],
 }
 
-/// What a fix brings.
+/// Effect of a fix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Promise {
     pub(crate) time: Nanos,
@@ -112,9 +112,9 @@ pub fn is_near(model: Nanos, measured: Nanos) -> bool {
 /// within, with what [`range`] adds (`whyslow lab score --each 2 --seed 112701`: 33 of 37).
 const ERROR: f64 = 0.05;
 
-/// The range of a time after a fix. It may be longer by what the model leaves unexplained of the
+/// The range of a time after a fix. It may be longer by the model's unexplained part of the
 /// transfer as it was, and by a round trip, as a last segment may wait for an ACK (Nagle's
-/// algorithm, RFC 896, of which a capture shows nothing while windows hold the sender). It is not
+/// algorithm, RFC 896, which a capture does not show while windows limit the sender). It is not
 /// shorter than the path needs for the bytes.
 fn range(time: Nanos, changed: &Scenario, [modelled, measured]: [Nanos; 2]) -> [Nanos; 2] {
     let carried = changed.rate.map_or(0.0, |rate| changed.bytes as f64 * 8.0 / rate.max(1.0));
@@ -124,8 +124,8 @@ fn range(time: Nanos, changed: &Scenario, [modelled, measured]: [Nanos; 2]) -> [
     [low.min(time), high.min(measured).max(time)]
 }
 
-/// What it takes of a path to carry these bytes in this time, where that is more than was ever seen
-/// of it.
+/// The rate that a path needs to carry these bytes in this time, if it is above the largest one
+/// that was seen.
 pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<AssumedRate> {
     let needed = bytes as f64 * 8.0 / time.as_secs_f64().max(1e-9);
     (needed > seen).then(|| AssumedRate { needed: needed.round(), seen: seen.round() })
@@ -149,11 +149,11 @@ pub struct ReplayResult {
 }
 
 impl ReplayJob<'_> {
-    /// Fits the model to the transfer, and finds what each fix would bring.
+    /// Fits the model to the transfer, and finds the effect of each fix.
     pub fn play(&self) -> ReplayResult {
         let mut work = Work { known: self.known, ..Work::new(self.work) };
         let mut played = ReplayResult::default();
-        // What was found before the work was used up counts.
+        // Results before the work was used up count.
         let _ = self.fill(&mut played, &mut work);
         played.cut = work.short;
         played.work = self.work - work.left;
@@ -168,7 +168,7 @@ impl ReplayJob<'_> {
         let (fitted, modelled) = replay.fit(work)?;
         played.model = Some(modelled);
         if !is_near(modelled, measured) {
-            // What was not tried any more might have come nearer.
+            // Variants that were not tried might have been closer.
             played.skipped = work.short;
             return Some(());
         }
@@ -176,7 +176,7 @@ impl ReplayJob<'_> {
         for fix in fixes {
             let mut predicted = None;
             if let Some(mut changed) = fix.and_then(|changes| remedy::apply(changes, replay, &fitted)) {
-                // Larger flights meet what the path carries.
+                // Larger flights meet the path's rate.
                 let seen = replay.hold_to_path(&mut changed.scenario);
                 let time = changed.duration(work)?;
                 predicted = (time < measured.scale(1.0 - MIN_GAIN)).then(|| Promise {

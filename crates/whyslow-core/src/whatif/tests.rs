@@ -365,7 +365,7 @@ fn burst_gives_the_path_rate() {
             .burst_rate
     };
     assert_eq!(at(true), Some(39_000.0 * 8.0 / 2e-3));
-    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first
+    // There the ACKs of the flight before release it: of 20 segments, the first two with the first
     // ACK.
     assert_eq!(at(false), Some(18_000.0 * 8.0 / 2e-3));
 }

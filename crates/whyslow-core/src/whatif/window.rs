@@ -1,13 +1,11 @@
-//! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
-//! capped them.
+//! The sender's windows in a transfer: the first one, the end of doubling, and its cap.
 
 use crate::estimate::{FEW, first_lossy_flight};
 use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use crate::types::Limit;
 
-/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC
-/// 6928).
+/// The first flight, segments; if the application wrote less than that, today's default (RFC 6928).
 pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
     // Next to the sender the first ACK and the segments that it releases have one time: the first
     // flight ends at the first pause.
@@ -15,14 +13,14 @@ pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, ms
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
     let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
     let first = before.map_or(seen, |gap| gap.in_flight.min(seen)).max(1) as f64 / mss as f64;
-    // So it is where the receiver's first window held it.
+    // The same holds if the receiver's first window limited it.
     let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
     let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application) && !filled;
     if is_window { first.ceil() } else { first.ceil().max(10.0) }
 }
 
-/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large
-/// and small flights may take turns.
+/// Bytes per round of a cap in the sender: the mean over the rounds that it limited, because large
+/// and small flights may alternate.
 pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     let rounds = transfer.rounds.iter().zip(&partition.shape.base);
@@ -31,13 +29,13 @@ pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64
     let (bytes, number) =
         capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
     let cap = (number > 0).then(|| bytes / u64::from(number))?;
-    // What flights outgrow later was none: a plateau of slow growth.
+    // A flight that later ones exceed is not a cap but a plateau of slow growth.
     let first = partition.shape.base.iter().position(held)?;
     let outgrown = transfer.rounds.iter().skip(first).any(|round| round.in_flight > cap + cap / 2);
     (!outgrown).then_some(cap)
 }
 
-/// Where doubling stopped though nothing was lost, segments.
+/// Window at which doubling stopped without a loss, segments.
 pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_lossy_flight(transfer);
     let base = &partition.shape.base;

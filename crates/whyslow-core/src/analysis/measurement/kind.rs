@@ -1,11 +1,11 @@
-//! [`Measure`]: what a value measures.
+//! [`Measure`]: kind of a measured value.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 
 macro_rules! measures {
     ($($name:ident $slug:literal,)*) => {
-        /// What a value measures.
+        /// Kind of a measured value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
         pub enum Measure {
             $(#[doc = concat!("`", $slug, "`")] $name,)*

@@ -1,4 +1,4 @@
-//! What was changed between two captures.
+//! Changes to packets between two captures.
 
 use crate::analysis::{End, Frame};
 use serde::Serialize;
@@ -6,16 +6,16 @@ use serde::Serialize;
 /// Something that was changed between the two captures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// In the packets of which end; null for both.
+    /// The end whose packets were changed; null for both.
     pub from: Option<End>,
-    /// In how many packets.
+    /// Number of changed packets.
     pub count: u64,
-    /// What.
+    /// Kind of the change.
     #[serde(flatten)]
     pub kind: ChangeKind,
 }
 
-/// What was changed between two captures.
+/// A change to packets between two captures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum ChangeKind {
@@ -85,7 +85,7 @@ pub struct OptionChange<T> {
     pub arrived: Option<T>,
 }
 
-/// What happened to an option without a value.
+/// Change to an option without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptionEdit {
@@ -101,7 +101,7 @@ pub enum OptionEdit {
 pub enum Resegmentation {
     /// In a host, by offload: behind the sender's capture (TSO), or before the receiver's (GRO).
     Host,
-    /// In the network, as none is larger than a segment on the wire.
+    /// In the network, because no packet is larger than a segment on the wire.
     Network {
         /// That size, bytes.
         mss: u32,

@@ -1,10 +1,10 @@
-//! What follows from a pair of captures, and what could not be compared, as data.
+//! Conclusions from a pair of captures, and limits of their comparison, as data.
 
 use crate::analysis::End;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What follows from two captures of one connection.
+/// A conclusion from two captures of one connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PairStatement {
@@ -103,7 +103,7 @@ pub struct WayQueue {
     pub p95_s: Nanos,
 }
 
-/// What limits the comparison of two captures.
+/// A limit of the comparison of two captures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PairCaveat {

@@ -1,11 +1,11 @@
-//! [`ProblemDetail`]: what a problem of a capture is, with its quantities.
+//! [`ProblemDetail`]: a problem of a capture, with its quantities.
 
 use crate::types::Frame;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What a problem of a capture is. The count stands in the problem itself.
+/// A problem of a capture. Its count is in the problem itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ProblemDetail {
@@ -37,7 +37,7 @@ pub enum ProblemDetail {
     },
     /// The handshake is incomplete.
     HandshakeIncomplete {
-        /// What is missing.
+        /// Missing part of the handshake.
         missing: MissingHandshake,
         /// The assumed unit of windows, bytes; `None` if it is unknown.
         window_unit: Option<u64>,
@@ -62,7 +62,7 @@ pub enum ProblemDetail {
     MeaninglessChecksums {
         /// Connections with such segments.
         connections: u64,
-        /// What changed the packets.
+        /// Part of the packets that was changed.
         rewritten: Rewritten,
     },
     /// Packets of no connection have a wrong checksum.
@@ -105,7 +105,7 @@ pub enum TextField {
     Payload,
 }
 
-/// What is missing of a handshake.
+/// Missing part of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingHandshake {
@@ -117,7 +117,7 @@ pub enum MissingHandshake {
     OneSyn,
 }
 
-/// What changed packets after the capture.
+/// Part of the packets that was changed after the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rewritten {

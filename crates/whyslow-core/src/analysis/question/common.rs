@@ -26,9 +26,9 @@ pub enum CommonQuestion {
     OpeningNotCaptured,
     /// The options of the segments were cut, so the cause is not certain.
     OptionsNotCaptured,
-    /// What the messages mean is not known, so the cause is not certain.
+    /// The meaning of the messages is unknown, so the cause is not certain.
     ProtocolUnknown,
-    /// The link was full meanwhile: what this transfer gains, those that share the link lose.
+    /// The link was full: this transfer gains only what those that share the link lose.
     LinkShared,
     /// QUIC encrypts acknowledgements, windows, and retransmitted data.
     Encrypted,

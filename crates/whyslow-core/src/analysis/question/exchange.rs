@@ -22,7 +22,7 @@ pub enum ExchangeQuestion {
     /// The wait is as long as timers are set to: was it a long poll in which nothing happened, or a
     /// time limit?
     WaitLikeTimer {
-        /// What the timer is set to.
+        /// Value of the timer.
         timer_s: Nanos,
     },
     /// Are the parts around the pauses one message, or did the sender push them without a request?

@@ -37,7 +37,7 @@ pub enum SendingQuestion {
     },
     /// Does the application keep a window, or does it answer each piece?
     WindowOrAnswers {
-        /// What one message follows.
+        /// Amount after which a message follows.
         after: Amount,
     },
     /// Does the sender count its congestion window in segments?

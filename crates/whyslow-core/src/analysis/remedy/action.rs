@@ -1,4 +1,4 @@
-//! [`Action`]: what a remedy changes, with its parameters. A file per family of causes.
+//! [`Action`]: the change of a remedy, with its parameters. A file per family of causes.
 
 mod exchange;
 mod link;
@@ -15,7 +15,7 @@ use crate::types::{End, ModelChange, Platform};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// What a remedy changes.
+/// The change of a remedy.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(untagged)]
 pub enum Action {
@@ -40,7 +40,7 @@ impl Action {
         self.step().map(|step| step.form(platform))
     }
 
-    /// What is set or looked at on the host; `None` if no command does it.
+    /// The setting or check on the host; `None` if no command does it.
     pub fn step(&self) -> Option<Step> {
         match self {
             Self::Exchange(action) => action.step(),
@@ -59,7 +59,7 @@ impl Action {
         }
     }
 
-    /// What it changes in the model of a transfer; `None` if the model cannot show it.
+    /// Changes to the model of a transfer; `None` if the model cannot show them.
     pub(crate) fn changes(&self) -> Option<&'static [ModelChange]> {
         match self {
             Self::Exchange(action) => action.changes(),

@@ -1,9 +1,9 @@
-//! What does a remedy in a product: the line of its configuration, or of a program that uses it.
+//! Remedies in products: a line of their configuration, or of an application that uses them.
 
 use super::action::{Action, ExchangeAction, LossAction, SendingAction};
 use crate::types::Product;
 
-/// What is changed in a program.
+/// The changed part of an application.
 #[derive(Clone, Copy)]
 enum Lever {
     /// Connections stay open and are used again.

@@ -1,7 +1,7 @@
-//! [`Step`]: what is set or looked at on a host, whatever its platform.
+//! [`Step`]: a setting or a check on a host, for any platform.
 
-/// What is set or looked at on a host. Its commands are in `commands`, a file a platform, each with
-/// one `match` over all steps, so that a new one must be decided for all.
+/// A setting or a check on a host. Its commands are in `commands`, a file a platform, each with one
+/// `match` over all steps, so that a new one must be decided for all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The initial congestion window, segments.
@@ -86,7 +86,7 @@ pub enum Step {
         /// The router.
         at: String,
     },
-    /// What listens at a port.
+    /// The application that listens at a port.
     Listener(u16),
     /// The filter of a host.
     Filter {

@@ -74,9 +74,9 @@ pub enum ExchangeStatement {
     },
     /// The request that the response belongs to, as the payload shows it, in clear or decrypted.
     RequestWas {
-        /// What it asks for, without its data.
+        /// The request without its data.
         label: String,
-        /// Of HTTP/2: its stream.
+        /// HTTP/2: its stream.
         stream: Option<u32>,
     },
     /// The client sent its requests late.

@@ -32,11 +32,11 @@ pub enum LinkStatement {
         /// The transfer.
         whole_s: Nanos,
     },
-    /// A policer may have dropped what exceeded a rate.
+    /// A policer may have dropped packets above a rate.
     Policed {
         /// Segments lost.
         segments: u64,
-        /// What shows it.
+        /// The evidence.
         shown: PolicerEvidence,
         /// The cost.
         cost_s: Nanos,
@@ -91,14 +91,14 @@ pub enum LinkStatement {
         payload_bps: f64,
         /// The same with headers, bits per second.
         wire_bps: f64,
-        /// For how long.
+        /// Length.
         held_s: Nanos,
         /// The transfer.
         whole_s: Nanos,
     },
 }
 
-/// What shows a policer.
+/// Evidence for a policer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "sign", rename_all = "kebab-case")]
 pub enum PolicerEvidence {
@@ -109,14 +109,14 @@ pub enum PolicerEvidence {
         /// Whether a queue grew.
         queue: QueueSight,
     },
-    /// What exceeded a rate was lost, and the rest did not wait in a queue.
+    /// Packets above a rate were lost, and the rest did not wait in a queue.
     ExcessLost {
         /// The offered rate, payload bits per second.
         offered_bps: f64,
         /// The rate that passed, payload bits per second.
         passed_bps: f64,
     },
-    /// What exceeded a rate was lost, and the first flight came faster than that rate.
+    /// Packets above a rate were lost, and the first flight came faster than that rate.
     FasterFirstFlight {
         /// The offered rate, payload bits per second.
         offered_bps: f64,
@@ -147,21 +147,21 @@ pub struct QueueRise {
 /// A link that several transfers filled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct SharedBottleneck {
-    /// What happens to packets that exceed its rate.
+    /// Fate of packets above its rate.
     pub excess: Excess,
     /// How many transfers.
     pub transfers: u64,
-    /// Of how many connections.
+    /// Number of connections.
     pub connections: u64,
     /// The rate of all together, payload bits per second.
     pub payload_bps: f64,
     /// The same with headers, bits per second.
     pub wire_bps: f64,
-    /// For how long two or more ran.
+    /// Time in which two or more ran.
     pub time_s: Nanos,
 }
 
-/// What happens to packets that exceed a rate.
+/// Fate of packets above a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {

@@ -35,7 +35,7 @@ pub enum LossStatement {
         agreed: u64,
         /// Silence in which the sender sent.
         silence_s: Nanos,
-        /// Packets that it sent meanwhile.
+        /// Packets that it sent in this time.
         packets: u64,
     },
     /// Segments of one size did not pass, and smaller ones did.
@@ -51,14 +51,14 @@ pub enum LossStatement {
     },
     /// The first packets of a response never came to the capture point.
     LateResponse {
-        /// By how much the response began late.
+        /// Delay of the response's beginning.
         wait_s: Nanos,
-        /// Packets that the sender sent meanwhile.
+        /// Packets that the sender sent in this time.
         packets: u64,
     },
     /// A share of the bytes was lost.
     Lost {
-        /// Of all bytes sent, 0–1.
+        /// Share of all bytes sent, 0–1.
         share: f64,
         /// Segments that were retransmitted.
         segments: u64,
@@ -69,7 +69,7 @@ pub enum LossStatement {
     },
     /// A share of the bytes was lost, neither by a full queue nor by a rate limit.
     LostAtRandom {
-        /// Of all bytes sent, 0–1.
+        /// Share of all bytes sent, 0–1.
         share: f64,
         /// Segments that were lost.
         segments: u64,
@@ -145,7 +145,7 @@ pub enum LossStatement {
     },
 }
 
-/// What makes a sender repair the end of a burst.
+/// A mechanism by which a sender repairs the end of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailRepair {

@@ -19,7 +19,7 @@ pub enum SendingStatement {
         /// The first flight, bytes; `None` if much of the transfer was not captured.
         first_flight: Option<u64>,
     },
-    /// The sender left slow start although nothing was lost.
+    /// The sender left slow start without a loss.
     EarlyExit {
         /// The flight at the exit, segments.
         segments: u64,
@@ -97,7 +97,7 @@ pub enum SendingStatement {
         granted_by: End,
         /// How often the sender waited for more.
         times: u64,
-        /// For how long altogether.
+        /// Total time.
         waited_s: Nanos,
     },
     /// The sender stopped after each piece until the receiver's application sent a message.
@@ -140,7 +140,7 @@ pub enum SendingStatement {
     Paced {
         /// The rate, payload bits per second.
         rate_bps: f64,
-        /// For how long.
+        /// Length.
         held_s: Nanos,
         /// The transfer.
         whole_s: Nanos,
@@ -182,7 +182,7 @@ pub enum SmallSegmentReason {
     },
     /// The application's writes.
     Writes {
-        /// What full segments would have saved.
+        /// Saving of full segments.
         cost_s: Nanos,
         /// The transfer.
         whole_s: Nanos,

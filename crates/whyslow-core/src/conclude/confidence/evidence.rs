@@ -1,4 +1,4 @@
-//! What a finding rests on and the capture lacks.
+//! Evidence that a finding needs and the capture lacks.
 
 use crate::analysis::{CommonQuestion, Connection};
 use crate::cause::Cause;

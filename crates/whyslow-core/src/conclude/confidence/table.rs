@@ -1,11 +1,10 @@
 //! How often findings of a grade and a weight were right, as measured.
 //!
-//! `confidence.tsv` holds counts: of how many findings the cause was known, and of how many of
-//! these it was right. `make calibrate` writes it. To each count come some findings of which the
-//! share that is right is the weight itself, so that few findings change little (m-estimate;
-//! Cestnik 1990, "Estimating probabilities: a crucial task in machine learning"). The shares are
-//! then made to rise with the weight (isotonic regression by pooling adjacent violators; Barlow et
-//! al. 1972).
+//! `confidence.tsv` holds counts: the number of findings whose cause was known, and of those that
+//! were right. `make calibrate` writes it. Each count is increased by some findings with the weight
+//! itself as their share of right ones, so that few findings change little (m-estimate; Cestnik
+//! 1990, "Estimating probabilities: a crucial task in machine learning"). The shares are then made
+//! to rise with the weight (isotonic regression by pooling adjacent violators; Barlow et al. 1972).
 
 use crate::analysis::Grade;
 use std::sync::LazyLock;
@@ -57,8 +56,8 @@ fn counts(text: &str) -> Vec<Counted> {
     counted.collect()
 }
 
-/// The line through these counts. Weights at which nothing was measured lie on straight lines
-/// between the others, the origin and (1, 1).
+/// The line through these counts. Weights without a measurement are on straight lines between the
+/// others, the origin and (1, 1).
 fn knots<'a>(counts: impl Iterator<Item = &'a Counted>) -> Vec<Knot> {
     let mut counts: Vec<_> = counts.filter(|counted| counted.weight > 0.0 && counted.weight < 1.0).collect();
     counts.sort_by(|a, b| a.weight.total_cmp(&b.weight));

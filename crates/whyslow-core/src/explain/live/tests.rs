@@ -116,7 +116,7 @@ fn each_transfer_is_reported_once_as_in_the_whole_capture() {
     for (seed, path) in captures().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
         let (Some(whole), Some(reported)) = (explain_each(&bytes), live_batches(&bytes, seed as u64)) else { continue };
-        // Of these only the last transfers stay for the rules to look back at.
+        // The rules look back only at their last transfers.
         let long: Vec<_> = whole.iter().filter(|one| one.transfers_total > 2 * EARLIER_TRANSFERS).map(ends).collect();
         let partly_listed = partly_listed(&whole);
         let whole = by_key(&whole);
@@ -195,7 +195,7 @@ impl Sink for Behind<'_> {
     }
 }
 
-/// The connections of a sample without its handshake, of which the kernel may know.
+/// The connections of a sample without its handshake, with the kernel's data if given.
 fn without_handshake(name: &str, joined: Option<JoinedConnection>) -> Vec<Connection> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name);
     let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());

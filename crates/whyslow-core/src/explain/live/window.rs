@@ -1,4 +1,4 @@
-//! What connections of the same minute have in common.
+//! Findings over connections of the same minute.
 
 use crate::analysis::{Connection, Finding};
 use crate::conclude;
@@ -37,7 +37,7 @@ impl Window {
             }
             self.transfers += connection.transfers.len();
             let mut connection = connection.clone();
-            // What is long, and no rule across connections looks at.
+            // Long parts that no rule across connections reads.
             connection.exchanges.clear();
             connection.directions.iter_mut().for_each(|direction| direction.retransmissions.clear());
             connection.transfers.iter_mut().for_each(|transfer| transfer.rounds.clear());
@@ -59,7 +59,7 @@ impl Window {
         now - *self.since.get_or_insert(now) >= LENGTH
     }
 
-    /// What they have in common; another minute begins.
+    /// Findings over them; the next minute begins.
     pub(super) fn finish(&mut self, flows: LargestFlows, now: Time) -> Vec<Finding> {
         let window = std::mem::replace(self, Self { since: Some(now), ..Self::default() });
         let mut connections: Vec<Connection> = window.connections.into_values().collect();

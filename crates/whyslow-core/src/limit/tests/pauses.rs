@@ -1,4 +1,4 @@
-//! What a pause counts as, by what ended it.
+//! Classification of a pause by the event that ended it.
 
 use super::*;
 
@@ -29,8 +29,8 @@ fn silence_before_a_lone_segment_is_a_timer() {
     assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
 }
 
-/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment:
-/// what it counts as.
+/// Limit of a pause of 400 ms between two flights, behind a short segment, that no visible event
+/// ended.
 fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
     let mut transfer = flights(&[20_000, 20_000], Release::Nothing);
     for (round, start) in transfer.rounds.iter_mut().zip([0, 400]) {

@@ -1,4 +1,4 @@
-//! What flights show together: slow start, caps, a window of the program.
+//! Results from flights: slow start, caps, a window of the application.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A made-up download over a made-up path, and what two captures show of it.
+//! A synthetic download over a synthetic path, as two captures show it.
 
 use crate::analysis::{Connection, NotCompared, Pair};
 use crate::capture::{LinkType, Packet, Sink, Summary};
@@ -26,7 +26,7 @@ pub struct Pkt {
     pub id: u16,
 }
 
-/// What happens on the way.
+/// Events on the path.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// One-way delays in nanoseconds: towards the server, towards the client.
@@ -77,7 +77,7 @@ impl Path {
         sends
     }
 
-    /// Runs the download; gives what the client's host and the server's host see.
+    /// Runs the download; returns the packets that the client's host and the server's host see.
     pub fn run(&self) -> [Trace; 2] {
         let [up, down] = self.delay;
         let mut seen: [Trace; 2] = Default::default();
@@ -135,7 +135,7 @@ impl Path {
     }
 }
 
-/// Puts together what a host's offload would: up to `most` segments of the server that follow each
+/// Merges segments as a host's offload would: up to `most` segments of the server that follow each
 /// other within 50 µs.
 pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Trace {
     let mut merged: Trace = Vec::new();
@@ -165,7 +165,7 @@ pub struct View {
     pub isn: [u32; 2],
     pub client: ([u8; 4], u16),
     pub server: ([u8; 4], u16),
-    /// Of its clock.
+    /// Offset of its clock.
     pub offset: i64,
     pub drift: f64,
     pub stamps: bool,
@@ -263,7 +263,7 @@ pub fn found(captures: [&Captured; 2]) -> Vec<MatchedConnection> {
     find(&a, &b)
 }
 
-/// Compares what two captures share most of.
+/// Compares the connection with the most shared data of two captures.
 pub fn compared(captures: [&Captured; 2]) -> Result<Pair, Option<NotCompared>> {
     let explained = captures.map(explained);
     let found = find(&explained[0].1, &explained[1].1).into_iter().next().ok_or(None)?;

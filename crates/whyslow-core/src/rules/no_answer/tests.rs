@@ -126,10 +126,10 @@ fn answered(sizes: &[u64], after: Nanos) -> Scene {
 fn unreadable_request_is_due_after_earlier_responses() {
     let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.65));
-    // Credit at the end is smaller than what asked.
+    // Credit at the end is smaller than the requests.
     assert_eq!(statement(&answered(&[90, 90, 90, 35], ms(1))), None);
     assert_eq!(statement(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
-    // Where answers took as long before, nothing is out of the ordinary.
+    // If earlier responses took as long, the wait is usual.
     let mut slow = answered(&[60, 60, 60, 60], ms(1));
     slow.facts.directions[1].transfers[0].answered = Some(PeerMessage::default());
     assert_eq!(statement(&slow), None);
@@ -230,7 +230,7 @@ fn single_icmp_error_is_sufficient() {
         assert_eq!(found.remedies, remedy(Actor::Network, action));
         assert_eq!(found.evidence[2].frames[0].number, 77);
     }
-    // Of the server's own port.
+    // An error about the server's own port.
     scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, Side::A, 840) };
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     let [start, allow] = &found.remedies[..] else { panic!("{found:?}") };
@@ -370,7 +370,7 @@ fn response_that_stops_at_a_full_segment_is_broken_off() {
     (direction.last_len, direction.last_unpushed) = (MSS, true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(4_100), 0.6));
-    // What is pushed may have been the last, unless not even the client's FIN is acknowledged.
+    // Pushed data may have been the last, unless even the client's FIN is not acknowledged.
     scene.facts.directions[1].last_unpushed = false;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
     let closed = scene.transfer.end + ms(2_000);

@@ -6,7 +6,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// What passed under these limits, one after the other, up to `end`.
+/// Time under these limits, one after the other, up to `end`.
 fn times<const N: usize>(of: [(Limit, i64); N], end: i64) -> Vec<Stretch> {
     end_to_end(of.map(|(limit, millis)| (limit, ms(millis))).into_iter(), ms(end))
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::End;
 use crate::together::scene::{flow, ms};
 
-/// Two flows over a link of 20 Mbit/s: what the first one has at each time, the other one leaves.
+/// Two flows over a link of 20 Mbit/s: at each time the second gets the rest of the first.
 fn sawtooth(n: usize) -> f64 {
     6.0 + (n % 12) as f64
 }
@@ -58,7 +58,7 @@ fn losses_without_a_queue_need_stronger_compensation() {
     assert_eq!(shared(&flows), [(2, 0.85)], "the sum does not vary at all");
     flows.iter_mut().for_each(|flow| flow.lost = 0);
     assert_eq!(shared(&flows), [], "nothing was full");
-    // A sum that varies by a third of what chance would make it.
+    // A sum that varies by a third of the random variation.
     let one: Vec<f64> = (0..40).map(|n| 9.0 + (n % 7) as f64 / 2.0).collect();
     let two: Vec<f64> = (0..40).map(|n| 20.0 - one[n] + if n % 5 < 2 { 1.5 } else { -1.5 }).collect();
     let mut flows = [flow(1, 0, &one), flow(2, 0, &two)];
@@ -134,7 +134,7 @@ fn access_line_is_shared_by_all_peers_of_a_host() {
     let mut flows = pair();
     flows[1].sender = [198, 51, 100, 2].into();
     assert_eq!(shared(&flows), [(2, 0.85)]);
-    // In the middle nothing is known of a host's line.
+    // In the middle the hosts' lines are unknown.
     flows.iter_mut().for_each(|flow| flow.near = Near::Middle);
     assert_eq!(shared(&flows), []);
     // Nor do uploads share it with downloads.
@@ -218,7 +218,7 @@ fn remaining_flows_gain_the_rate_of_ended_ones() {
 
 #[test]
 fn independently_varying_flows_share_nothing() {
-    // A sum that is steady enough, of rates that know nothing of each other.
+    // A sum that is steady enough, of independent rates.
     let one: Vec<f64> = (0..40).map(|n| if n / 5 % 2 == 0 { 10.0 } else { 11.5 }).collect();
     let two: Vec<f64> = (0..40).map(|n| if n / 8 % 2 == 0 { 10.0 } else { 11.5 }).collect();
     assert_eq!(shared(&[flow(1, 0, &one), flow(2, 0, &two)]), []);

@@ -33,7 +33,7 @@ fn room_for(window: f64, mss: u64) -> u64 {
 pub(super) struct SendBuffer {
     /// Payload that it holds, bytes.
     pub(super) room: u64,
-    /// What the program has written into it by now, and will have written.
+    /// Bytes that the application has written into it, and will have written.
     pub(super) written: u64,
     whole: u64,
 }

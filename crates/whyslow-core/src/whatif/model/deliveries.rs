@@ -1,6 +1,6 @@
 //! The rate at which segments are delivered, as the sender measures it (Cheng et al., "Delivery
-//! Rate Estimation"): what was delivered between a segment's departure and its ACK, by the time
-//! that this took.
+//! Rate Estimation"): the segments delivered between a segment's departure and its ACK, over that
+//! time.
 
 use super::ring::Ring;
 use crate::units::Time;

@@ -32,8 +32,7 @@ pub struct Timed {
     pub steps: u64,
 }
 
-/// Returns how long a transfer takes, for less work than [`simulate`] needs. It may take `most`
-/// steps.
+/// Returns the time of a transfer, with less work than [`simulate`]. It may take `most` steps.
 pub fn time(scenario: &Scenario, most: u64) -> Timed {
     let outcome = play::<NoLedger>(scenario, most).outcome;
     let duration = (outcome.steps <= most).then_some(outcome.duration);
@@ -252,7 +251,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         self.answer(at, ack);
     }
 
-    /// Sends what the sender may send; why no more.
+    /// Sends the permitted segments; returns why no more are.
     fn send(&mut self) -> Blocked {
         loop {
             match self.sender.next(self.now) {
@@ -283,7 +282,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         if let Blocked::Pace(at) = held {
             self.wake(at, Wake::Pace);
         }
-        // A silence that is given stands for what timers did in it.
+        // A given silence replaces the timers in it.
         match self.sender.rto_timer() {
             Some(at) if self.silent.is_none() => self.wake(at, Wake::Timer),
             _ => self.events.cancel_wake(Wake::Timer),
@@ -316,8 +315,8 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         }
     }
 
-    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver
-    /// answers is known already.
+    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: the receiver's
+    /// response is known already.
     #[inline]
     fn arrive(&mut self, at: Time, packet: &Packet) {
         while let Some((due, segment)) = self.events.due_before((at, self.now)) {
@@ -365,7 +364,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                         self.ledger.assign(Some(Limit::Timeout));
                         self.pause += 1;
                         self.offer();
-                        // What the timer sent was lost as well: it runs again, for longer.
+                        // The timer's segment was lost as well: it runs again, for longer.
                         let again =
                             self.scenario.pauses.get(self.pause).is_some_and(|next| next.kind == Silence::Timer);
                         if !again || !self.begins_silence() {
@@ -393,7 +392,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         }
     }
 
-    /// What holds the sender from now until something happens.
+    /// The sender's limit from now until the next event.
     fn limit(&self, held: Blocked) -> Limit {
         match held {
             Blocked::Program => match self.silent {

@@ -1,5 +1,5 @@
-//! What held the sender, and its rounds, written down while a transfer is played; or not, where its
-//! time alone is asked for.
+//! The sender's limits and its rounds, recorded while a transfer is simulated; or not, if only its
+//! time is needed.
 
 use super::MAX_ROUNDS;
 use super::sender::Packet;
@@ -18,7 +18,7 @@ pub(super) trait Ledger: Default {
     fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64);
 }
 
-/// Nothing is written down.
+/// Records nothing.
 #[derive(Default)]
 pub(super) struct NoLedger;
 
@@ -32,8 +32,7 @@ impl Ledger for NoLedger {
 /// All of it.
 #[derive(Debug)]
 pub(super) struct FullLedger {
-    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of
-    /// it.
+    /// Time since the last send or ACK, by limit: a timer that fires takes all of it.
     stretch: Vec<(Limit, Nanos)>,
     pub(super) limits: Vec<(Limit, Nanos)>,
     last: Limit,

@@ -3,12 +3,12 @@
 use super::{Losses, MAX_LENGTH, MAX_TIME, Scenario};
 use crate::units::{Nanos, Time};
 
-/// What becomes of packets, one after the other.
+/// The path of packets, one after the other.
 #[derive(Debug)]
 pub(super) struct Link<'a> {
     /// Bytes per nanosecond of the narrow link.
     speed: Option<f64>,
-    /// A full segment: its bytes, and how long that link is busy with it.
+    /// A full segment: its bytes, and its time on that link.
     full: (u64, Nanos),
     queue: Option<u64>,
     /// Half of the round trip.
@@ -104,7 +104,7 @@ impl<'a> Link<'a> {
     }
 }
 
-/// The byte before which nothing is lost, as long as the listed loss with this index has not come.
+/// The byte up to which nothing is lost, until the listed loss with this index.
 fn spared(losses: &Losses, next: usize) -> u64 {
     match losses {
         Losses::Random { .. } => 0,

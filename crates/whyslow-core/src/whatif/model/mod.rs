@@ -1,11 +1,11 @@
 //! A deterministic, packet-level model of one TCP transfer over one path.
 //!
-//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion
-//! controllers, loss recovery with SACK, RACK and tail probes, the retransmission timer, the
-//! receiver's window, a cap in the sender, the rate and queue of the path, and a program that
-//! pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
-//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing
-//! but the [`Scenario`]: no clock, and chance only from a seed.
+//! It models the mechanisms that decide a transfer's time: slow start and its early ends, three
+//! congestion controllers, loss recovery with SACK, RACK and tail probes, the retransmission timer,
+//! the receiver's window, a cap in the sender, the rate and queue of the path, and an application
+//! that pauses. It ignores rare ones: reordering, ECN, lost acknowledgements, several connections
+//! that compete. Times are exact to the nanosecond of the model and depend only on the
+//! [`Scenario`]: no clock, and chance only from a seed.
 //!
 //! Work is bounded by the number of simulated segments, whatever the scenario's figures are: a
 //! transfer longer than [`MAX_SEGMENTS`] is extrapolated at the rate of its last quarter, and one
@@ -61,7 +61,7 @@ pub struct Scenario {
     pub mss: u64,
     /// Round trip without any queue.
     pub rtt: Nanos,
-    /// What the narrowest link carries, payload bits per second; none: it never matters.
+    /// Rate of the narrowest link, payload bits per second; `None` if it is never a limit.
     pub rate: Option<f64>,
     /// Size of the queue before that link, payload bytes; more is lost. `None`: unbounded.
     pub queue: Option<u64>,
@@ -84,7 +84,7 @@ pub enum Losses {
     Random {
         /// 0–1.
         probability: f64,
-        /// Of the draws.
+        /// Seed of the draws.
         seed: u64,
     },
 }
@@ -99,7 +99,7 @@ impl Losses {
 pub struct ReceiverSettings {
     /// Its window.
     pub window: Window,
-    /// For how long it holds back the ACK of a single segment.
+    /// How long it delays the ACK of a single segment.
     pub ack_delay: Nanos,
 }
 
@@ -108,7 +108,7 @@ pub struct ReceiverSettings {
 pub enum Window {
     /// Never full.
     Unlimited,
-    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`),
+    /// It starts small and follows the bytes of a round trip up to a bound (Linux' `tcp_rmem`),
     /// bytes.
     Autotuned {
         /// At first.
@@ -125,7 +125,7 @@ pub enum Window {
 pub struct Pause {
     /// Number of bytes that were sent for the first time.
     pub at: u64,
-    /// For how long nothing is sent.
+    /// Length of the silence.
     pub length: Nanos,
     /// Why.
     pub kind: Silence,
@@ -143,7 +143,7 @@ pub enum Silence {
     Timer,
 }
 
-/// What the model found.
+/// Result of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// From the first byte sent to the ACK of the last at the sender.
@@ -154,7 +154,7 @@ pub struct Outcome {
     pub rounds: Vec<(Nanos, u64)>,
     /// How many rounds there were.
     pub rounds_total: u64,
-    /// What held the sender, for how long; most first. They sum to `duration`.
+    /// Time by limit of the sender; largest first. They sum to `duration`.
     pub limits: Vec<(Limit, Nanos)>,
     /// Segments retransmitted.
     pub retransmitted: u64,

@@ -1,4 +1,4 @@
-//! What has arrived beyond a hole, as runs of segments: there are few, for nothing overtakes on the
+//! Segments that arrived beyond a hole, as runs: there are few, because nothing overtakes on the
 //! path.
 
 use std::collections::VecDeque;

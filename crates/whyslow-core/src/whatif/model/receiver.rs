@@ -1,4 +1,4 @@
-//! The receiving host: what it has, when it acknowledges, and the window that it offers.
+//! The receiving host: its received data, its ACKs, and the window that it offers.
 
 use super::out_of_order::OutOfOrderQueue;
 use super::{ReceiverSettings, Window};
@@ -76,8 +76,8 @@ impl<'a> Receiver<'a> {
         segment == self.rcv_nxt && self.out_of_order.is_empty() && self.settings.ack_delay <= Nanos::ZERO
     }
 
-    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does
-    /// then.
+    /// The next expected segment arrives, and ends with the byte `end`: the same as
+    /// [`Self::arrive`].
     #[inline]
     pub(super) fn arrive_next(&mut self, now: Time, end: u64) -> Ack {
         let arrived = self.rcv_nxt;

@@ -1,6 +1,5 @@
-//! A line of things that come and go in order, each known by its number among all that ever came.
-//! Its place is its number's last bits, so that nothing is moved or reckoned when one comes or
-//! goes.
+//! A queue of items that come and go in order, each known by its number among all that ever came.
+//! Its slot is its number's last bits, so that nothing is moved or computed when one comes or goes.
 
 #[derive(Debug)]
 pub(super) struct Ring<T> {

@@ -152,7 +152,7 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// Sets how many bytes the program has written.
+    /// Sets the number of bytes that the application has written.
     pub(super) fn offer(&mut self, available: u64) {
         self.available = available;
     }

@@ -9,16 +9,15 @@ pub struct SenderSettings {
     pub algorithm: Algorithm,
     /// Window at the start, segments.
     pub initial_window: f64,
-    /// Where slow start ends, segments; infinite when nothing is remembered.
+    /// Threshold at which slow start ends, segments; infinite if none is remembered.
     pub ssthresh: f64,
-    /// By what a window grows in a round of slow start: 2, or less where ACKs are not counted by
-    /// bytes.
+    /// Growth of a window in a round of slow start: 2, or less if ACKs are not counted by bytes.
     pub slow_start_growth: f64,
     /// Whether slow start ends early when the round trip rises (HyStart).
     pub hystart: bool,
     /// Most bytes in flight: a send buffer, or a window of the program's protocol.
     pub cap: Option<u64>,
-    /// Most payload bits per second that the sender lets out.
+    /// Largest rate of the sender, payload bits per second.
     pub pacing: Option<f64>,
     /// Bytes of payload that a send buffer holds which the kernel sizes (Linux'
     /// `tcp_sndbuf_expand`): it grows with the window, but only where ACKs find a program that has

@@ -88,17 +88,17 @@ pub enum ExchangeAction {
     },
     /// Send keep-alives before a NAT or firewall forgets the connection.
     SendKeepalives {
-        /// For how long the connection had been silent.
+        /// How long the connection had been silent.
         idle_s: Nanos,
     },
     /// Look into the log of the server, or of the proxy before it.
     ReadServerLog {
-        /// What to look for.
+        /// Topic to look for.
         about: LogTopic,
     },
     /// Find out why the client's application closed the connection.
     FindWhyClientClosed {
-        /// What it had received by then.
+        /// Data that it had received by then.
         state: ClientState,
     },
     /// Find out why the server drops connections that it has accepted.
@@ -110,7 +110,7 @@ pub enum ExchangeAction {
     },
     /// The client closes idle connections sooner than the server does.
     CloseIdleSooner {
-        /// For how long the connection had been silent.
+        /// How long the connection had been silent.
         idle_s: Nanos,
     },
     /// The client repeats the request on a new connection.
@@ -130,11 +130,11 @@ pub enum ExchangeAction {
     },
 }
 
-/// What the log of a server may show.
+/// A topic in the log of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogTopic {
-    /// What the application does with a request that its host has acknowledged.
+    /// The application's processing of a request that its host has acknowledged.
     RequestReceived,
     /// Why it dropped a request.
     RequestDropped,
@@ -144,7 +144,7 @@ pub enum LogTopic {
     ResponseComplete,
 }
 
-/// What a client has received when it closes the connection.
+/// Data that a client has received when it closes the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientState {
@@ -203,7 +203,7 @@ impl ExchangeAction {
                 ModelChange::GrowingReceiveWindow,
                 ModelChange::NoSilence(Limit::Application),
             ]),
-            // What routers report as undelivered was lost.
+            // Packets that routers report as undelivered were lost.
             Self::AddRoute { .. }
             | Self::CheckHost { .. }
             | Self::StartService { .. }

@@ -45,10 +45,10 @@ pub enum LossAction {
     FindBurstLoss,
     /// Find the link that damages packets.
     FindDamage {
-        /// Of its packets, 0–1.
+        /// Share of its packets, 0–1.
         share: f64,
     },
-    /// Find what copies packets.
+    /// Find the device that duplicates packets.
     FindDuplication,
     /// Find where whole flights are lost.
     FindFlightLoss,
@@ -63,7 +63,7 @@ pub enum LossAction {
     FindSackStripper,
     /// Find where the last packets of bursts are lost.
     FindTailLoss {
-        /// What else could be done.
+        /// A faster repair that is possible in addition.
         repair: RepairSpeed,
     },
     /// Pace the sender.

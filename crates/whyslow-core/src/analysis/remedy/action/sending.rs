@@ -57,7 +57,7 @@ pub enum SendingAction {
     },
     /// The receiving application must read faster: its ACKs for a full window came late.
     ReadForAcks {
-        /// By how much, median.
+        /// Median delay.
         late_s: Nanos,
     },
     /// The receiving application must read faster: its window closed.
@@ -101,7 +101,7 @@ pub enum SendingAction {
         /// The peer is reached by IPv6.
         ipv6: bool,
     },
-    /// Find what limits the sender's rate, and raise it.
+    /// Find the limit of the sender's rate, and raise it.
     RaiseRateLimit {
         /// The rate, payload bits per second.
         rate_bps: f64,
@@ -140,7 +140,7 @@ pub struct BufferNeed {
     pub rate_bps: f64,
     /// Where that rate comes from.
     pub rate: RateSource,
-    /// What determines the size.
+    /// The quantity that determines the size.
     pub sized_by: SizedBy,
     /// The round trip.
     pub rtt_s: Nanos,
@@ -158,7 +158,7 @@ pub enum RateSource {
     Guess,
 }
 
-/// What determines a buffer's size.
+/// The quantity that determines a buffer's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizedBy {
@@ -170,7 +170,7 @@ pub enum SizedBy {
     Most,
 }
 
-/// What commonly stops a sender at one size.
+/// A common reason why a sender stops at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UsualCap {

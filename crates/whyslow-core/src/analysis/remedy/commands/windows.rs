@@ -7,7 +7,7 @@ use super::linux::tls_records;
 
 /// `InitialCongestionWindowMss` takes even values up to this.
 const MOST_SEGMENTS: u64 = 64;
-/// `MinRtoMs` takes no more than this.
+/// Largest value of `MinRtoMs`.
 const MOST_MIN_RTO_MS: u64 = 300;
 
 /// The form of a step.

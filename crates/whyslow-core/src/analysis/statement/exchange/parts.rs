@@ -38,7 +38,7 @@ pub enum CloseKind {
 /// Packets that did not arrive, according to an ICMP error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Undelivered {
-    /// What became of them.
+    /// Fate of the packets.
     pub fate: Fate,
     /// The router or host that reports it.
     pub by: String,

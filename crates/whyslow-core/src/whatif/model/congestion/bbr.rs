@@ -40,7 +40,7 @@ impl Bbr {
         self.rates.iter().copied().fold(0.0, f64::max)
     }
 
-    /// What the path holds without a queue, segments.
+    /// Bandwidth-delay product of the path, segments.
     fn bdp(&self) -> f64 {
         self.max_bw() * self.min_rtt.0 as f64
     }

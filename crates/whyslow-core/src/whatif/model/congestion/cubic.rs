@@ -38,8 +38,8 @@ pub(in super::super) struct Cubic {
     lull: Lull,
 }
 
-/// For how long single segments that are acknowledged do not let the window grow: what each then
-/// changes is counted, and no more.
+/// How long single acknowledged segments do not let the window grow: until then they are only
+/// counted.
 #[derive(Debug, Default)]
 struct Lull {
     /// With this window, and up to this time, …

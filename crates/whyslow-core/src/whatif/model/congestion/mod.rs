@@ -34,9 +34,9 @@ pub(super) struct AckSample {
 
 /// A congestion controller.
 pub(super) trait CongestionController {
-    /// Whether it asks at what rate segments are delivered.
+    /// Whether it needs the delivery rate.
     const NEEDS_DELIVERY_RATE: bool = false;
-    /// As a sender with these settings starts. `rtt` is what the handshake measured.
+    /// Creates the controller of a sender with these settings. `rtt`: measured in the handshake.
     fn new(sending: &SenderSettings, rtt: Nanos) -> Self;
     /// An ACK arrived.
     fn on_ack(&mut self, acked: &AckSample);
@@ -44,7 +44,7 @@ pub(super) trait CongestionController {
     fn on_loss(&mut self, now: Time);
     /// The retransmission timer fired.
     fn on_timeout(&mut self, now: Time);
-    /// Nothing was sent for longer than the timer.
+    /// The sender was idle for longer than the timer.
     fn on_idle(&mut self, _initial_window: f64) {}
     /// Recovery is over.
     fn on_recovered(&mut self) {}
@@ -68,7 +68,7 @@ fn whole(value: f64) -> f64 {
     if value < (1u64 << 52) as f64 { value as i64 as f64 } else { value }
 }
 
-/// What controllers with a window and a threshold share.
+/// State that controllers with a window and a threshold share.
 #[derive(Clone, Copy, Debug)]
 struct RenoWindow {
     cwnd: f64,
@@ -114,8 +114,8 @@ impl RenoWindow {
         self.cwnd < self.ssthresh
     }
 
-    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts
-    /// over.
+    /// The reached window becomes the threshold (Linux keeps three quarters of it), and the window
+    /// starts over.
     fn restart_after_idle(&mut self, initial_window: f64) {
         self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
         self.cwnd = self.cwnd.min(initial_window.max(1.0));

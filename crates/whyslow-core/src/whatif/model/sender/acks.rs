@@ -6,7 +6,7 @@ use crate::units::{Nanos, Time};
 use crate::whatif::model::congestion::{AckSample, CongestionController};
 use crate::whatif::model::receiver::Ack;
 
-/// What an ACK delivered.
+/// Data that an ACK delivered.
 struct Delivery {
     now: Time,
     segments: f64,
@@ -167,7 +167,7 @@ impl<C: CongestionController> Sender<C> {
         newly_delivered
     }
 
-    /// Updates PRR: how many may be in flight after these arrived.
+    /// Updates PRR: the number of segments that may be in flight after these arrived.
     fn update_prr(&mut self, newly: f64) {
         let Some(recovery) = &mut self.recovery else { return };
         if self.snd_una >= recovery.until {

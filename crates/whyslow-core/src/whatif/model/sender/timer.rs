@@ -1,4 +1,4 @@
-//! What ends a silence: a tail loss probe (RFC 8985 section 7), then the RTO (RFC 6298).
+//! The end of a silence: a tail loss probe (RFC 8985 section 7), then the RTO (RFC 6298).
 
 use super::{Packet, Sender};
 use crate::types::RTO_MIN;

@@ -2,7 +2,7 @@
 use super::*;
 use std::process::Command;
 
-/// What the shell's command would set, of a host with these buffers.
+/// The values that the shell's command would set on a host with these buffers.
 fn set(command: &str, before: &str) -> String {
     let stub = format!("sysctl() {{ if [ \"$1\" = -n ]; then echo '{before}'; else echo \"$2\"; fi; }}; {command}");
     let output = Command::new("sh").args(["-c", &stub]).output().unwrap();
