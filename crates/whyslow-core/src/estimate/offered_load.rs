@@ -23,7 +23,7 @@ const MIN_LOST_SHARE: f64 = 0.5;
 /// section 3.1). Half and twice change 1 and 1 of 2,061 captures.
 const MIN_ROUNDS: usize = 2;
 /// Least losses in these rounds, segments (Flach et al. 2016, section 2.1).
-pub(crate) const MIN_LOSSES: usize = 15;
+pub(crate) const MIN_POLICED_LOSSES: usize = 15;
 /// Least round trips for the mean of a round: with three, one delayed ACK is a third of it. Half
 /// and twice change 1 and 0 of 2,061 captures.
 const MIN_ROUND_TRIPS: u32 = 3;
@@ -83,14 +83,14 @@ struct OverrunRound {
 /// Returns `None` if too few losses fit.
 pub(crate) fn offered_load(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<OfferedLoad> {
     let least = context.rtt.filter(|_| !context.one_direction)?;
-    if transfer.losses.len() < MIN_LOSSES {
+    if transfer.losses.len() < MIN_POLICED_LOSSES {
         return None;
     }
     let rounds = 1..transfer.rounds.len();
     let over: Vec<OverrunRound> =
         rounds.filter_map(|index| overrun_round(transfer, context, rate, index, least)).collect();
     let losses: usize = over.iter().map(|over| over.losses).sum();
-    if over.len() < MIN_ROUNDS || losses < MIN_LOSSES {
+    if over.len() < MIN_ROUNDS || losses < MIN_POLICED_LOSSES {
         return None;
     }
     let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();

@@ -11,7 +11,7 @@ const JITTER: Nanos = Nanos::from_micros(100);
 /// Least segments of a burst after its first one. Follows from [`JITTER`]: at 100 Mbit/s six take
 /// 0.7 ms, so that it changes their rate by 14 % at most. Half and twice change 0 and 3 of 2,061
 /// captures.
-pub(crate) const FEW: u64 = 6;
+pub(crate) const BURST_SEGMENTS: u64 = 6;
 
 /// A window with room for fewer segments counts as full (as for
 /// [`receive-window`](crate::cause::Cause::ReceiveWindow)): an ACK for two may be on its way (RFC
@@ -77,7 +77,7 @@ fn densest(transfer: &TransferFacts, context: &Context, counts: impl Fn(&RoundFa
         let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
         let took = spread.map(|spread| spread.last_send - spread.start)?;
         let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
-        (is_burst && counts(round) && round.bytes >= first + FEW * mss)
+        (is_burst && counts(round) && round.bytes >= first + BURST_SEGMENTS * mss)
             .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
     });
     let mean = rate_of(transfer.bytes(), transfer.duration());

@@ -11,8 +11,8 @@ use crate::units::{Nanos, Time};
 /// Least intervals between losses: a median with two on each side. Half and twice change 0 and 1 of
 /// 2,061 captures.
 const MIN_STRETCHES: usize = 5;
-/// Least segments in each. Follows from [`ABOVE`]: an end of an interval is known to a segment, so
-/// that its rate is known to a tenth. Half and twice change none of 2,061 captures.
+/// Least segments in each. Follows from [`ABOVE_MEDIAN`]: an end of an interval is known to a
+/// segment, so that its rate is known to a tenth. Half and twice change none of 2,061 captures.
 const MIN_SEGMENTS: u64 = 20;
 /// Largest share of the total time that one interval may take. Follows from [`MIN_STRETCHES`]:
 /// twice the mean share of five. Half and twice change 1 and 0 of 2,061 captures.
@@ -29,14 +29,14 @@ const FEW_LOSSES: usize = 3;
 /// Rates are equal if the upper tenth is at most this far above the median: nothing makes an
 /// interval faster than the policed rate. Follows from [`MIN_SEGMENTS`]: two ends of 20 segments,
 /// each known to one. Half and twice the excess over 1 change none of 2,061 captures.
-pub(crate) const ABOVE: f64 = 1.12;
+pub(crate) const ABOVE_MEDIAN: f64 = 1.12;
 /// Rates are equal if the median is at most this far above the lower tenth: overflowing tokens and
 /// empty queues make intervals slower. Half and twice the excess over 1 change none of 2,061
 /// captures.
-pub(crate) const BELOW: f64 = 1.3;
+pub(crate) const BELOW_MEDIAN: f64 = 1.3;
 /// Round trips at losses above this multiple of the minimum show a queue (Flach et al. 2016,
 /// section 2.1).
-pub(crate) const INFLATED: f64 = 1.3;
+pub(crate) const INFLATED_RTT: f64 = 1.3;
 /// Rounds before a loss that are searched for a round trip: recovery takes one or two without a
 /// sample (RFC 6675, Karn's algorithm in RFC 6298 section 3). Half and twice change none of 2,061
 /// captures.
@@ -132,7 +132,7 @@ fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u6
     let [_, rate, _] = pool.rates;
     !own.is_empty() && {
         let middle = tenths(&own, |time| time.as_secs_f64())[1];
-        middle <= ABOVE * rate && rate <= BELOW * middle
+        middle <= ABOVE_MEDIAN * rate && rate <= BELOW_MEDIAN * middle
     }
 }
 
@@ -174,7 +174,7 @@ fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
     let long = rates.iter().any(|&(_, time)| time > whole.scale(MAX_STRETCH_SHARE));
     let found = tenths(&rates, |_| 1.0);
     let by_time = || tenths(&rates, |time| time.as_secs_f64());
-    let is_one = |[low, rate, high]: &[f64; 3]| *high <= ABOVE * rate && *rate <= BELOW * low;
+    let is_one = |[low, rate, high]: &[f64; 3]| *high <= ABOVE_MEDIAN * rate && *rate <= BELOW_MEDIAN * low;
     let found = Some(found).filter(is_one).or_else(|| Some(by_time()).filter(|found| !long && is_one(found)))?;
     Some((rates.len(), found))
 }
@@ -209,7 +209,7 @@ fn rtts_before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos>
 
 /// Returns whether these RTTs are usually longer than the minimum.
 fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
-    median(times).is_some_and(|typical| typical > least.scale(INFLATED) + Nanos::from_millis(1))
+    median(times).is_some_and(|typical| typical > least.scale(INFLATED_RTT) + Nanos::from_millis(1))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
-use crate::estimate::{INFLATED, LossEpisode, loss_episodes, mean_size};
+use crate::estimate::{INFLATED_RTT, LossEpisode, loss_episodes, mean_size};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::{Nanos, Time};
@@ -146,7 +146,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     let is_random = found.burst < IN_A_BURST
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
-        && found.rtt <= least.scale(INFLATED) + Nanos::from_millis(1)
+        && found.rtt <= least.scale(INFLATED_RTT) + Nanos::from_millis(1)
         && found.skew <= MAX_SKEW
         && case.partition.shape.inter_loss_rate.is_none()
         && !case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued())

@@ -280,7 +280,7 @@ fn reduce(finding: &mut Finding, by: Nanos, other: Option<Cause>) {
     }
 }
 
-/// Lowers the cost of a finding to `rest`, and each of its spans in proportion.
+/// Lowers the cost of a finding to `rest`, and shortens its spans accordingly.
 pub(crate) fn reduce_to(finding: &mut Finding, rest: Nanos) {
     let mut kept = Vec::new();
     let all = finding.spans_total;

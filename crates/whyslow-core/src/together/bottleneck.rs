@@ -19,7 +19,7 @@
 
 use super::flows::Flow;
 use crate::analysis::Near;
-use crate::estimate::{ABOVE, BELOW, LINE_RATE, MIN_POLICED_LOSSES};
+use crate::estimate::{ABOVE_MEDIAN, BELOW_MEDIAN, LINE_RATE, MIN_POLICED_LOSSES};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -119,7 +119,7 @@ impl Bottleneck<'_> {
     /// Whether a bottleneck found at another time is this one again.
     fn is_same(&self, other: &Self) -> bool {
         let [one, two] = [self.rate[1], other.rate[1]];
-        self.policed == other.policed && one.max(two) <= ABOVE * one.min(two)
+        self.policed == other.policed && one.max(two) <= ABOVE_MEDIAN * one.min(two)
     }
 
     /// Adds the findings about it at a later time.
@@ -257,7 +257,7 @@ fn share_of<'a>(flow: &'a Flow, spans: &[(Nanos, Nanos)], keeps: bool, rate: f64
     // From the bottleneck's first full moment on, without the shared time.
     let from = spans.first().map_or(start, |span| span.0.max(start));
     let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
-    let full = rate / BELOW..=rate * ABOVE;
+    let full = rate / BELOW_MEDIAN..=rate * ABOVE_MEDIAN;
     let fills = !keeps && end - from - time > flow.rtt && full.contains(&alone);
     BottleneckShare { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
 }
@@ -282,7 +282,7 @@ fn check_with<'a>(
     let whole: Nanos = spans.iter().map(|&(from, to)| to - from).sum();
     let rate = tenths(shared.iter().map(|bin| bin.sum()))?;
     let [low, middle, high] = rate;
-    if low <= 0.0 || high > ABOVE * middle || middle > BELOW * low || middle >= LINE_RATE {
+    if low <= 0.0 || high > ABOVE_MEDIAN * middle || middle > BELOW_MEDIAN * low || middle >= LINE_RATE {
         return None;
     }
     let mut parts: Vec<BottleneckShare<'a>> = flows
@@ -331,7 +331,7 @@ fn check_with<'a>(
 /// behind it those that are left may not fill it at once: each may take a third of them at most.
 fn full<'b>(shared: &'b [&'b Bin]) -> Option<(&'b [&'b Bin], (Nanos, Nanos))> {
     let [_, typical, _] = tenths(shared.iter().map(|bin| bin.sum()))?;
-    let is_full = |bin: &&Bin| bin.sum() * BELOW >= typical;
+    let is_full = |bin: &&Bin| bin.sum() * BELOW_MEDIAN >= typical;
     let (first, last) = (shared.iter().position(is_full)?, shared.iter().rposition(is_full)?);
     let most = shared.len() / 3;
     let (first, last) = (first.min(most), last.max(shared.len() - 1 - most));

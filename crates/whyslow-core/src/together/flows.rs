@@ -4,7 +4,7 @@
 //! order in which these ended.
 
 use crate::analysis::{End, Frame, Near};
-use crate::estimate::INFLATED;
+use crate::estimate::INFLATED_RTT;
 use crate::rules::TransferCase;
 use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -15,8 +15,8 @@ pub const MAX_FLOWS: usize = 256;
 /// Least points of a flow's curve, as of a steady rate (`STEADY_BINS`). Half and twice change none
 /// of 2,061 captures.
 const MIN_POINTS: usize = 8;
-/// A queue is seen by round trips that are longer than [`INFLATED`] of the minimum if by more than
-/// the first (twice `MIN_SEEN`), or by the second (as for `bufferbloat`). Follows from both.
+/// A queue is seen by round trips that are longer than [`INFLATED_RTT`] of the minimum if by more
+/// than the first (twice `MIN_SEEN`), or by the second (as for `bufferbloat`). Follows from both.
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
 /// Least round trips that show whether a queue grew: a median with one on each side. Half and twice
 /// change none of 2,061 captures.
@@ -92,7 +92,7 @@ impl Flow {
             mss: case.context.mss,
             rtt,
             delay,
-            queued: marked || rtt > least.scale(INFLATED).max(least + LONGER.0).min(least + LONGER.1),
+            queued: marked || rtt > least.scale(INFLATED_RTT).max(least + LONGER.0).min(least + LONGER.1),
             flat: !marked
                 && !case.queue_is_hidden()
                 && trips.len() >= MIN_TRIPS

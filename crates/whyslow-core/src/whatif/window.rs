@@ -1,6 +1,6 @@
 //! The sender's windows in a transfer: the first one, the end of doubling, and its cap.
 
-use crate::estimate::{FEW, first_lossy_flight};
+use crate::estimate::{BURST_SEGMENTS, first_lossy_flight};
 use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use crate::types::Limit;
@@ -11,7 +11,7 @@ pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, ms
     // flight ends at the first pause.
     let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
-    let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
+    let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + BURST_SEGMENTS * mss > seen);
     let first = before.map_or(seen, |gap| gap.in_flight.min(seen)).max(1) as f64 / mss as f64;
     // The same holds if the receiver's first window limited it.
     let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
