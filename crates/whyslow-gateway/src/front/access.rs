@@ -202,7 +202,7 @@ pub(super) fn has_odd_region(headers: &HeaderMap) -> bool {
 }
 
 /// S3's names of what this endpoint does: few, and none that a client makes up.
-const OPERATIONS: [&str; 51] = [
+const OPERATIONS: [&str; 52] = [
     "AbortMultipartUpload",
     "CompleteMultipartUpload",
     "CopyObject",
@@ -249,6 +249,7 @@ const OPERATIONS: [&str; 51] = [
     "ListObjectsV2",
     "ListParts",
     "PutBucketAcl",
+    "PutBucketCors",
     "PutObject",
     "PutObjectAcl",
     "PutObjectTagging",

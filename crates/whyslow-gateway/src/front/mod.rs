@@ -19,6 +19,7 @@ mod checksums;
 mod chunks;
 mod connections;
 mod content;
+mod cors;
 mod errors;
 mod form;
 mod options;

@@ -5,6 +5,7 @@ use super::answer::{Answer, AnswerBody};
 use super::body::{Arrival, ClientBody, Document};
 use super::call::{Call, Ending};
 use super::connections::Slot;
+use super::cors::{Cors, Page};
 use super::form::{self, Forms};
 use super::options::{Access, FrontOptions};
 use super::s3::Endpoint;
@@ -24,6 +25,7 @@ pub(super) struct Service {
     s3: S3Service,
     pub(super) options: FrontOptions,
     forms: Forms,
+    cors: Cors,
 }
 
 /// A client's connection.
@@ -38,7 +40,9 @@ pub(super) struct Peer {
 impl Service {
     pub(super) fn new(store: SealedStore, options: FrontOptions) -> Self {
         let (region, limits) = (options.region.clone(), options.limits);
-        let mut builder = S3ServiceBuilder::new(Endpoint { store: store.clone(), region, limits });
+        let cors = Cors::new(store.clone());
+        let endpoint = Endpoint { store: store.clone(), region, limits, cors: cors.clone() };
+        let mut builder = S3ServiceBuilder::new(endpoint);
         let mut config = S3Config::default();
         config.xml_max_body_size = limits.document_bytes;
         builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
@@ -48,7 +52,7 @@ impl Service {
             builder.set_access(Signed(keys.clone()));
         }
         let forms = Forms::new(store, &options);
-        Self { s3: builder.build(), options, forms }
+        Self { s3: builder.build(), options, forms, cors }
     }
 
     /// Answers; an error closes the connection.
@@ -61,12 +65,17 @@ impl Service {
         let (mut parts, incoming) = request.into_parts();
         let expects = parts.headers.contains_key(header::EXPECT);
         let arrival = Arrival::new(incoming, call.clone(), &self.options.limits, peer.unread);
+        let page = Page::of(&parts, &self.options.domains);
         let mut answer = match self.refused(&mut parts) {
             Some(error) => refusal(&call, error)?,
+            None if parts.method == Method::OPTIONS => self.preflight(&call, &parts).await?,
             None if access::has_odd_region(&parts.headers) => other_region(&call, &self.options.region),
             None if form::is_for(&parts) => form::answer(&self.forms, &call, &parts, arrival).await,
             None => self.s3(&call, parts, arrival).await?,
         };
+        if let Some(page) = page.filter(|page| !page.is_preflight()) {
+            self.cors.add(&page, answer.headers_mut()).await;
+        }
         if expects && !call.was_invited() {
             // botocore reads the next answer on this connection wrongly when it expected 100 and
             // got this one: it would wait for the end of the connection.
@@ -99,6 +108,11 @@ impl Service {
             return Some(S3Error::with_message(S3ErrorCode::NotImplemented, message));
         }
         None
+    }
+
+    async fn preflight(&self, call: &Call, parts: &request::Parts) -> Result<Response<s3s::Body>, HttpError> {
+        let answer = self.cors.preflight(call, parts, &self.options.domains).await;
+        answer.or_else(|error| refusal(call, error))
     }
 
     async fn s3(

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::error::SealedError;
+use super::own::{self, Setting};
 use super::tags;
 use super::types::{
     Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
@@ -244,6 +245,24 @@ impl SealedStore {
     /// Deletes a bucket that is empty.
     pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
         marker::delete_bucket(&self.context, bucket).await
+    }
+
+    /// A setting of a bucket; `None` if it was never set.
+    pub async fn setting(&self, bucket: &str, setting: Setting) -> Result<Option<Vec<u8>>> {
+        marker::check(&self.context, bucket).await?;
+        own::get(&self.context, bucket, setting).await
+    }
+
+    /// Sets it.
+    pub async fn set(&self, bucket: &str, setting: Setting, text: &[u8]) -> Result<()> {
+        marker::mark(&self.context, bucket).await?;
+        own::put(&self.context, bucket, setting, text).await
+    }
+
+    /// Removes it.
+    pub async fn unset(&self, bucket: &str, setting: Setting) -> Result<()> {
+        marker::check(&self.context, bucket).await?;
+        own::delete(&self.context, bucket, setting).await
     }
 
     /// Whether a bucket is there, and may be used.

@@ -4,6 +4,7 @@
 use super::checked::{Noted, OURS};
 use super::context::Context;
 use super::error::{SealedError, SealedErrorKind};
+use super::own::Setting;
 use super::tail;
 use crate::format::{MetadataFault, NameCipher};
 use crate::keys::Epoch;
@@ -97,13 +98,19 @@ pub(super) async fn mark(context: &Context, bucket: &str) -> Result<(), SealedEr
     Err(SealedError::new(SealedErrorKind::Unavailable, why))
 }
 
-/// Deletes the marker of a bucket that has nothing else, then the bucket.
+/// Deletes the marker and the settings of a bucket that has nothing else, then the bucket.
 pub(super) async fn delete_bucket(context: &Context, bucket: &str) -> Result<(), SealedError> {
-    let query = ListQuery { max: 2, ..ListQuery::default() };
-    let page = context.store.list(bucket, &query).await?;
-    let is_alone = page.next.is_none() && page.objects.iter().all(|info| info.key == KEY);
-    if is_alone && !page.objects.is_empty() {
-        context.store.delete(&ObjectName::new(bucket, KEY)).await?;
+    let max = 2 + Setting::ALL.len() as u32;
+    let page = context.store.list(bucket, &ListQuery { max, ..ListQuery::default() }).await?;
+    let is_own = |key: &str| key == KEY || Setting::ALL.iter().any(|setting| setting.key() == key);
+    if page.next.is_none() && page.prefixes.is_empty() && page.objects.iter().all(|info| is_own(&info.key)) {
+        // The marker last: while it is there, a gateway with other settings refuses the bucket.
+        for info in page.objects.iter().filter(|info| info.key != KEY) {
+            context.store.delete(&ObjectName::new(bucket, &info.key)).await?;
+        }
+        if !page.objects.is_empty() {
+            context.store.delete(&ObjectName::new(bucket, KEY)).await?;
+        }
     }
     let deleted = context.store.delete_bucket(bucket).await;
     // If it stays, the next request marks it again.

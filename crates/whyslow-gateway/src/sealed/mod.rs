@@ -27,6 +27,7 @@ mod marker;
 mod multipart;
 mod names;
 mod opening;
+mod own;
 mod part;
 mod put;
 mod sealing;
@@ -37,6 +38,7 @@ mod types;
 pub use crate::memory::{Memory, Permit};
 pub use error::{SealedError, SealedErrorKind};
 pub use facade::SealedStore;
+pub use own::Setting;
 pub use types::{
     Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
 };

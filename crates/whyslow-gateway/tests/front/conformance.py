@@ -687,14 +687,118 @@ def deleting_settings_that_were_never_set():
 
 @case
 def setting_what_is_not_here_is_501():
-    rule = {"CORSRules": [{"AllowedMethods": ["GET"], "AllowedOrigins": ["*"]}]}
-    fails(lambda: s3.put_bucket_cors(Bucket=B, CORSConfiguration=rule), 501, "NotImplemented")
     fails(lambda: s3.put_bucket_policy(Bucket=B, Policy="{}"), 501, "NotImplemented")
     on = {"Status": "Enabled"}
     fails(lambda: s3.put_bucket_versioning(Bucket=B, VersioningConfiguration=on), 501, "NotImplemented")
     fails(lambda: put("a", StorageClass="GLACIER"), 501, "NotImplemented")
     fails(lambda: put("a", ServerSideEncryption="aws:kms"), 501, "NotImplemented")
     fails(lambda: put("a", SSECustomerAlgorithm="AES256", SSECustomerKey="k" * 32), 501, "NotImplemented")
+
+
+# Web pages (CORS)
+
+
+def cors(*rules):
+    s3.put_bucket_cors(Bucket=B, CORSConfiguration={"CORSRules": list(rules)})
+
+
+def fields(url, method="GET", body=None, **more):
+    """The status of an answer, and its fields in lower case."""
+    names = {name.replace("_", "-"): value for name, value in more.items()}
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(url, data=body, method=method, headers=names))
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}
+
+
+def preflight(origin, method, **more):
+    return fields(f"{URL}/{B}/a", "OPTIONS", Origin=origin, Access_Control_Request_Method=method, **more)
+
+
+PAGE = "https://page.example"
+
+
+@case
+def cors_configuration_is_stored_and_deleted():
+    rule = {
+        "ID": "one",
+        "AllowedMethods": ["GET", "PUT"],
+        "AllowedOrigins": ["https://*.example", "http://localhost"],
+        "AllowedHeaders": ["*"],
+        "ExposeHeaders": ["ETag", "x-amz-request-id"],
+        "MaxAgeSeconds": 3000,
+    }
+    cors(rule)
+    same(s3.get_bucket_cors(Bucket=B)["CORSRules"], [rule])
+    same(keys(), [])
+    other = {"AllowedMethods": ["HEAD"], "AllowedOrigins": ["*"]}
+    cors(other)
+    same(s3.get_bucket_cors(Bucket=B)["CORSRules"], [other])
+    s3.delete_bucket_cors(Bucket=B)
+    fails(lambda: s3.get_bucket_cors(Bucket=B), 404, "NoSuchCORSConfiguration")
+    cors(other)
+    s3.delete_bucket(Bucket=B)
+    s3.create_bucket(Bucket=B)
+    fails(lambda: s3.get_bucket_cors(Bucket=B), 404, "NoSuchCORSConfiguration")
+
+
+@case
+def cors_configuration_that_s3_refuses():
+    rule = {"AllowedMethods": ["GET"], "AllowedOrigins": ["*"]}
+    fails(lambda: cors({**rule, "AllowedMethods": ["PATCH"]}), 400, "InvalidRequest")
+    fails(lambda: cors({**rule, "AllowedOrigins": ["http://*.*"]}), 400, "InvalidRequest")
+    fails(lambda: cors({**rule, "ExposeHeaders": ["*"]}), 400, "InvalidRequest")
+    fails(lambda: cors(*[rule] * 101), 400, "MalformedXML")
+    absent = lambda: s3.put_bucket_cors(Bucket="absent-bucket", CORSConfiguration={"CORSRules": [rule]})
+    fails(absent, 404, "NoSuchBucket")
+
+
+@case
+def preflight_is_answered_by_the_rules():
+    same(preflight(PAGE, "GET")[0], 403)
+    cors({
+        "AllowedMethods": ["PUT"],
+        "AllowedOrigins": [PAGE],
+        "AllowedHeaders": ["x-amz-*", "Content-Type"],
+        "ExposeHeaders": ["ETag"],
+        "MaxAgeSeconds": 60,
+    })
+    wanted = "x-amz-date, content-type"
+    status, found = preflight(PAGE, "PUT", Access_Control_Request_Headers=wanted)
+    same(status, 200)
+    for name, value in (
+        ("allow-origin", PAGE),
+        ("allow-methods", "PUT"),
+        ("allow-headers", wanted),
+        ("allow-credentials", "true"),
+        ("expose-headers", "ETag"),
+        ("max-age", "60"),
+    ):
+        same((name, found.get(f"access-control-{name}")), (name, value))
+    same("Origin" in found["vary"], True)
+    same(preflight("https://other.example", "PUT")[0], 403)
+    same(preflight(PAGE, "DELETE")[0], 403)
+    same(preflight(PAGE, "PUT", Access_Control_Request_Headers="authorization")[0], 403)
+    same(fields(f"{URL}/{B}/a", "OPTIONS", Origin=PAGE)[0], 400)
+    same(fields(f"{URL}/{B}/a", "OPTIONS")[0], 400)
+    same(fields(f"{URL}/absent-bucket/a", "OPTIONS", Origin=PAGE, Access_Control_Request_Method="PUT")[0], 403)
+
+
+@case
+def answers_to_web_pages_have_the_fields_of_the_rule():
+    put("a")
+    same("access-control-allow-origin" in fields(link(), Origin=PAGE)[1], False)
+    cors({"AllowedMethods": ["GET"], "AllowedOrigins": ["*"], "ExposeHeaders": ["ETag"]})
+    status, found = fields(link(), Origin=PAGE)
+    same((status, found["access-control-allow-origin"], found["access-control-expose-headers"]), (200, "*", "ETag"))
+    same("access-control-allow-credentials" in found, False)
+    # A page learns of an error what it is.
+    status, found = fields(f"{URL}/{B}/a", Origin=PAGE)
+    same((status, found["access-control-allow-origin"]), (403, "*"))
+    same("access-control-allow-origin" in fields(link("put_object"), "PUT", b"x", Origin=PAGE)[1], False)
+    same("access-control-allow-origin" in fields(link())[1], False)
 
 
 # Signatures

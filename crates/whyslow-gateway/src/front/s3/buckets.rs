@@ -51,6 +51,7 @@ impl Endpoint {
         request: S3Request<DeleteBucketInput>,
     ) -> Answer<DeleteBucketOutput> {
         self.store.delete_bucket(&request.input.bucket).await.map_err(|error| answer(call, error))?;
+        self.cors.forget(&request.input.bucket);
         Ok(S3Response::with_status(DeleteBucketOutput::default(), StatusCode::NO_CONTENT))
     }
 

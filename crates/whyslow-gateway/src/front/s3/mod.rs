@@ -1,6 +1,7 @@
 //! [`Endpoint`]: S3's operations on a [`SealedStore`].
 
 mod buckets;
+mod cors;
 mod fields;
 mod lists;
 mod objects;
@@ -12,6 +13,7 @@ mod uploads;
 mod versions;
 
 use super::call::Call;
+use super::cors::Cors;
 use super::options::Limits;
 use crate::sealed::SealedStore;
 use s3s::dto::*;
@@ -25,6 +27,7 @@ pub(super) struct Endpoint {
     pub(super) store: SealedStore,
     pub(super) region: String,
     pub(super) limits: Limits,
+    pub(super) cors: Cors,
 }
 
 impl Endpoint {
@@ -100,6 +103,7 @@ operations! {
     list_objects_v2 "ListObjectsV2" ListObjectsV2Input ListObjectsV2Output (bucket);
     list_parts "ListParts" ListPartsInput ListPartsOutput (bucket, key);
     put_bucket_acl "PutBucketAcl" PutBucketAclInput PutBucketAclOutput (bucket);
+    put_bucket_cors "PutBucketCors" PutBucketCorsInput PutBucketCorsOutput (bucket);
     put_object "PutObject" PutObjectInput PutObjectOutput (bucket, key);
     put_object_acl "PutObjectAcl" PutObjectAclInput PutObjectAclOutput (bucket, key);
     put_object_tagging "PutObjectTagging" PutObjectTaggingInput PutObjectTaggingOutput (bucket, key);

@@ -50,8 +50,6 @@ macro_rules! absent {
 }
 
 absent! {
-    get_bucket_cors GetBucketCorsInput GetBucketCorsOutput NoSuchCORSConfiguration
-        "The CORS configuration does not exist";
     get_bucket_lifecycle_configuration GetBucketLifecycleConfigurationInput GetBucketLifecycleConfigurationOutput
         NoSuchLifecycleConfiguration "The lifecycle configuration does not exist";
     get_bucket_policy GetBucketPolicyInput GetBucketPolicyOutput NoSuchBucketPolicy
@@ -107,7 +105,6 @@ macro_rules! deleted {
 }
 
 deleted! {
-    delete_bucket_cors DeleteBucketCorsInput DeleteBucketCorsOutput;
     delete_bucket_lifecycle DeleteBucketLifecycleInput DeleteBucketLifecycleOutput;
     delete_bucket_policy DeleteBucketPolicyInput DeleteBucketPolicyOutput;
     delete_bucket_replication DeleteBucketReplicationInput DeleteBucketReplicationOutput;

@@ -172,3 +172,33 @@ async fn bucket_of_other_gateways_is_refused() {
         assert_eq!(marker(&bench).await["gateway"], "production");
     }
 }
+
+#[tokio::test]
+async fn setting_in_the_bucket_is_sealed_to_its_bucket_and_key() {
+    for bench in all() {
+        let sealed = &bench.sealed;
+        assert_eq!(sealed.setting("bucket", Setting::Cors).await.unwrap(), None);
+        sealed.set("bucket", Setting::Cors, b"rules").await.unwrap();
+        assert_eq!(bench.forgetful().setting("bucket", Setting::Cors).await.unwrap().unwrap(), b"rules");
+        assert_eq!(sealed.list("bucket", &Default::default()).await.unwrap(), Listing::default());
+        // An object of a client's in its place.
+        bench.put("k", b"other rules").await;
+        let query = crate::store::ListQuery::default();
+        let stored = bench.store.list("bucket", &query).await.unwrap().objects;
+        let client = stored.iter().find(|info| !info.key.starts_with(".whyslow-gateway/")).unwrap();
+        let (from, own) = (name(&client.key), name(&Setting::Cors.key()));
+        bench.store.copy(&from, &own, None, &anyhow()).await.unwrap();
+        let error = bench.forgetful().setting("bucket", Setting::Cors).await.unwrap_err();
+        assert!(matches!(error.kind, SealedErrorKind::Metadata(_)), "{error}");
+        sealed.unset("bucket", Setting::Cors).await.unwrap();
+        assert_eq!(sealed.setting("bucket", Setting::Cors).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn bucket_with_nothing_but_settings_is_deleted() {
+    let bench = in_folder(SealedOptions::default());
+    bench.sealed.set("bucket", Setting::Cors, b"rules").await.unwrap();
+    bench.sealed.delete_bucket("bucket").await.unwrap();
+    assert_eq!(bench.sealed.head_bucket("bucket").await.unwrap_err().kind, SealedErrorKind::NoSuchBucket);
+}
