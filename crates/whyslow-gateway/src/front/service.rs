@@ -5,7 +5,7 @@ use super::answer::{Answer, AnswerBody};
 use super::body::{Arrival, ClientBody, Document};
 use super::call::{Call, Ending};
 use super::connections::Slot;
-use super::cors::{Cors, Page};
+use super::cors::{self, Cors, Page};
 use super::form::{self, Forms};
 use super::options::{Access, FrontOptions};
 use super::s3::Endpoint;
@@ -71,7 +71,10 @@ impl Service {
             None if parts.method == Method::OPTIONS => self.preflight(&call, &parts).await?,
             None if access::has_odd_region(&parts.headers) => other_region(&call, &self.options.region),
             None if form::is_for(&parts) => form::answer(&self.forms, &call, &parts, arrival).await,
-            None => self.s3(&call, parts, arrival).await?,
+            None => match self.form_bucket(&parts) {
+                Some(bucket) => self.browser(&call, (&parts, &bucket), arrival).await?,
+                None => self.s3(&call, parts, arrival).await?,
+            },
         };
         if let Some(page) = page.filter(|page| !page.is_preflight()) {
             self.cors.add(&page, answer.headers_mut()).await;
@@ -103,11 +106,28 @@ impl Service {
             return Some(S3Error::with_message(code, message));
         }
         let is_form = parts.method == Method::POST && form::boundary(&parts.headers).is_some();
-        if is_form && !form::is_for(parts) {
-            let message = format!("forms are taken at {}", form::PATH);
+        if is_form && !form::is_for(parts) && self.form_bucket(parts).is_none() {
+            let message = format!("forms are taken at buckets, and at {}", form::PATH);
             return Some(S3Error::with_message(S3ErrorCode::NotImplemented, message));
         }
         None
+    }
+
+    /// The bucket that a browser's form is for; `None` if the request is not such a form.
+    fn form_bucket(&self, parts: &request::Parts) -> Option<String> {
+        let is_form = parts.method == Method::POST && parts.uri.query().is_none();
+        let is_form = is_form && form::boundary(&parts.headers).is_some();
+        is_form.then(|| cors::whole_bucket(parts, &self.options.domains)).flatten()
+    }
+
+    async fn browser(
+        &self,
+        call: &Call,
+        to: (&request::Parts, &str),
+        arrival: Arrival,
+    ) -> Result<Response<s3s::Body>, HttpError> {
+        let answer = form::answer_browser(&self.forms, call, to, arrival).await;
+        answer.or_else(|error| refusal(call, error))
     }
 
     async fn preflight(&self, call: &Call, parts: &request::Parts) -> Result<Response<s3s::Body>, HttpError> {

@@ -834,6 +834,119 @@ def links_are_good_for_a_week_at_most():
     same((status, b"AuthorizationQueryParametersError" in body), (400, True))
 
 
+# Forms of browsers
+
+
+class KeepRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def send_form(form, file=b"body", name="own.txt", behind=(), url=None):
+    """Sends a form as a browser does; the status, the fields in lower case, and the body."""
+    field = lambda name, value: f'--B\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+    head = f'--B\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/x-a\r\n\r\n'
+    body = b"".join(field(*one) for one in form.items()) + head.encode() + file + b"\r\n"
+    body += b"".join(field(*one) for one in behind) + b"--B--\r\n"
+    request = urllib.request.Request(url or f"{URL}/{B}", data=body, method="POST")
+    request.add_header("Content-Type", "multipart/form-data; boundary=B")
+    try:
+        answer = urllib.request.build_opener(KeepRedirects).open(request)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
+
+
+def form(key="a", fields={}, conditions=(), expires=60):
+    all = [{name: value} for name, value in fields.items()] + list(conditions)
+    return s3.generate_presigned_post(B, key, Fields=dict(fields), Conditions=all, ExpiresIn=expires)["fields"]
+
+
+def form_fails(sent, status, code):
+    same((sent[0], code.encode() in sent[2]), (status, True))
+
+
+@case
+def form_stores_its_file():
+    meta = {"x-amz-meta-x": "1", "Cache-Control": "no-store", "tagging": TAGGING}
+    status, found, _ = send_form(form("folder/${filename}", meta), name="C:\\own.txt")
+    same((status, found["etag"]), (204, head("folder/own.txt")["ETag"]))
+    same(found["location"], f"{URL}/{B}/folder/own.txt")
+    found = get("folder/own.txt")
+    same((found["Body"].read(), found["Metadata"], found["ContentType"]), (b"body", {"x": "1"}, "text/x-a"))
+    same((found["CacheControl"], tags("folder/own.txt")), ("no-store", {"t": "1"}))
+
+
+TAGGING = "<Tagging><TagSet><Tag><Key>t</Key><Value>1</Value></Tag></TagSet></Tagging>"
+
+
+@case
+def form_of_several_parts_and_fields_behind_the_file():
+    body = bytes(range(256)) * (80 << 10)
+    same(send_form(form(), body, behind=[("submit", "Upload")])[0], 204)
+    same(read("a") == body, True)
+
+
+@case
+def form_says_how_it_is_answered():
+    status, found, body = send_form(form(fields={"success_action_status": "201"}))
+    same((status, found["content-type"]), (201, "application/xml"))
+    same(f"<Bucket>{B}</Bucket><Key>a</Key>".encode() in body, True)
+    same(send_form(form(fields={"success_action_status": "200"}))[0], 200)
+    status, found, _ = send_form(form(fields={"success_action_redirect": "https://page.example/done?x=1"}))
+    same((status, found["location"].split("&etag")[0]), (303, f"https://page.example/done?x=1&bucket={B}&key=a"))
+
+
+@case
+def form_is_held_to_its_policy():
+    form_fails(send_form({**form(), "key": "b"}), 403, "AccessDenied")
+    form_fails(send_form({**form(), "x-amz-meta-x": "1"}), 403, "AccessDenied")
+    form_fails(send_form(form(conditions=[["starts-with", "$Content-Type", "image/"]])), 403, "AccessDenied")
+    form_fails(send_form(form(expires=-60)), 403, "AccessDenied")
+    form_fails(send_form({"key": "a"}), 403, "AccessDenied")
+    signed = form()
+    wrong = "0" if signed["x-amz-signature"][0] != "0" else "1"
+    form_fails(send_form({**signed, "x-amz-signature": wrong + signed["x-amz-signature"][1:]}), 403, "SignatureDoesNotMatch")
+    form_fails(send_form({**signed, "policy": "e30="}), 403, "SignatureDoesNotMatch")
+    fails(lambda: head("a"), 404)
+
+
+@case
+def form_limits_the_size_of_its_file():
+    range = lambda least, most: form(conditions=[["content-length-range", least, most]])
+    form_fails(send_form(range(5, 9)), 400, "EntityTooSmall")
+    form_fails(send_form(range(0, 3)), 400, "EntityTooLarge")
+    form_fails(send_form(range(0, 9 * MIB), b"x" * (9 * MIB + 1)), 400, "EntityTooLarge")
+    form_fails(send_form(range(17 * MIB, 20 * MIB), b"x" * (16 * MIB)), 400, "EntityTooSmall")
+    fails(lambda: head("a"), 404)
+    same(s3.list_multipart_uploads(Bucket=B).get("Uploads"), None)
+    same(send_form(range(4, 4))[0], 204)
+
+
+@case
+def form_has_checksums():
+    sum = lambda body: base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
+    same(send_form(form(fields={"x-amz-checksum-crc32": sum(b"body")}))[0], 204)
+    form_fails(send_form(form("b", {"x-amz-checksum-crc32": sum(b"x")})), 400, "BadDigest")
+    large = b"x" * (9 * MIB)
+    form_fails(send_form(form("b", {"x-amz-checksum-crc32": sum(b"x")}), large), 400, "BadDigest")
+    fails(lambda: head("b"), 404)
+
+
+@case
+def form_of_a_web_page_is_answered_under_cors():
+    cors({"AllowedMethods": ["POST"], "AllowedOrigins": [PAGE]})
+    same(preflight(PAGE, "POST")[0], 200)
+
+
+@case
+def form_that_is_none():
+    same(send_form(form(), url=f"{URL}/absent-bucket")[0], 403)
+    form_fails(send_form({"policy": form()["policy"]}), 400, "InvalidArgument")
+    form_fails(send_form(form(fields={"acl": "public-read"})), 501, "NotImplemented")
+
+
 @case
 def nobody_without_a_signature():
     put("a")

@@ -109,10 +109,60 @@ fn forms_want_a_key_and_a_secret() {
     }
     let open = Server::with(|options| options.access = whyslow_gateway::front::Access::Everybody);
     post_as(&open, &form, "").ok();
-    // S3's own forms are not taken.
-    let head =
-        format!("POST /bucket HTTP/1.1\r\nhost: {}\r\ncontent-type: multipart/form-data; boundary=B\r\n", open.address);
-    send(&open, format!("{head}content-length: 0\r\n\r\n").as_bytes(), "POST").is(501, "NotImplemented");
+    // A browser's form is for a bucket, and not for an object.
+    let head = |path: &str| {
+        let form = "content-type: multipart/form-data; boundary=B";
+        format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{form}\r\ncontent-length: 0\r\n\r\n", open.address)
+    };
+    send(&open, head("/bucket/key").as_bytes(), "POST").is(501, "NotImplemented");
+    send(&open, head("/bucket").as_bytes(), "POST").is(400, "IncompleteBody");
+}
+
+fn field(name: &str, value: &str) -> Vec<u8> {
+    format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").into_bytes()
+}
+
+/// As a browser sends it; `missing` bytes of the body do not come.
+fn browse(server: &Server, parts: &[Vec<u8>], missing: usize) -> Got {
+    let body = [parts.concat(), b"--B--\r\n".to_vec()].concat();
+    let head = format!(
+        "POST /bucket HTTP/1.1\r\nhost: {}\r\ncontent-type: multipart/form-data; boundary=B\r\ncontent-length: {}\r\n\r\n",
+        server.address,
+        body.len()
+    );
+    let mut stream = crate::client::connect(server);
+    use std::io::Write;
+    stream.write_all(&[head.as_bytes(), &body[..body.len() - missing]].concat()).unwrap();
+    if missing > 0 {
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+    crate::client::receive(&mut stream, "POST").unwrap()
+}
+
+#[test]
+fn browsers_form_that_ends_early_stores_nothing() {
+    let server = Server::with(|options| options.access = whyslow_gateway::front::Access::Everybody);
+    for length in [1000, 9 << 20] {
+        let form = [field("key", "o"), file(&pattern(length))];
+        browse(&server, &form, 100).is(400, "IncompleteBody");
+        assert_eq!(crate::files(&server), 0);
+        assert_eq!(browse(&server, &form, 0).status, 204);
+        assert!(ask("GET", "/bucket/o").send(&server).ok().body == pattern(length));
+        ask("DELETE", "/bucket/o").send(&server);
+    }
+    let record = server.record(|record| record.operation == Some("PostObject"));
+    assert_eq!((record.bucket.as_deref(), record.key.as_deref()), (Some("bucket"), Some("o")));
+}
+
+#[test]
+fn browsers_form_has_bounds() {
+    let server = Server::with(|options| options.access = whyslow_gateway::front::Access::Everybody);
+    let long = "x".repeat(70_000);
+    browse(&server, &[field("key", "o"), field("x-amz-meta-a", &long), file(b"x")], 0).is(400, "EntityTooLarge");
+    let many: Vec<_> = (0..300).map(|n| field(&n.to_string(), "x")).collect();
+    browse(&server, &[many.concat(), field("key", "o"), file(b"x")], 0).is(400, "InvalidArgument");
+    browse(&server, &[field("key", "o"), field("Key", "p"), file(b"x")], 0).is(400, "InvalidArgument");
+    assert_eq!(crate::files(&server), 0);
 }
 
 #[test]

@@ -28,12 +28,7 @@ pub(super) struct ChunkSigner {
 impl ChunkSigner {
     /// `seed` is the signature of the header.
     pub(super) fn new(secret: &str, date: &str, scope: &str, seed: &str) -> Self {
-        let mut key = format!("AWS4{secret}").into_bytes();
-        for part in scope.split('/') {
-            let signed = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), part.as_bytes());
-            key = signed.as_ref().to_vec();
-        }
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let key = signing_key(secret, scope);
         Self { key, date: date.to_owned(), scope: scope.to_owned(), previous: seed.to_owned() }
     }
 
@@ -59,8 +54,18 @@ impl ChunkSigner {
     }
 }
 
-/// What was signed with the header, as hexadecimal.
-fn hex(bytes: &[u8]) -> String {
+/// The key for signatures of this scope, `20130524/us-east-1/s3/aws4_request`.
+pub(super) fn signing_key(secret: &str, scope: &str) -> hmac::Key {
+    let mut key = format!("AWS4{secret}").into_bytes();
+    for part in scope.split('/') {
+        let signed = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), part.as_bytes());
+        key = signed.as_ref().to_vec();
+    }
+    hmac::Key::new(hmac::HMAC_SHA256, &key)
+}
+
+/// In hexadecimal, as signatures are written.
+pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

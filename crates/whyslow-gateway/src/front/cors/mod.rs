@@ -166,17 +166,30 @@ impl Page {
     }
 }
 
-/// The bucket that a request is for, by its host or path.
-pub(super) fn bucket(parts: &request::Parts, domains: &[String]) -> Option<String> {
+/// The bucket that a request or its object is in.
+fn bucket(parts: &request::Parts, domains: &[String]) -> Option<String> {
+    match place(parts, domains)? {
+        S3Path::Root => None,
+        S3Path::Bucket { bucket } | S3Path::Object { bucket, .. } => Some(bucket.into()),
+    }
+}
+
+/// The bucket that a request is for, if it is for no object.
+pub(super) fn whole_bucket(parts: &request::Parts, domains: &[String]) -> Option<String> {
+    match place(parts, domains)? {
+        S3Path::Bucket { bucket } => Some(bucket.into()),
+        S3Path::Root | S3Path::Object { .. } => None,
+    }
+}
+
+/// By the request's host and path.
+fn place(parts: &request::Parts, domains: &[String]) -> Option<S3Path> {
     let domains = Domains(domains.to_vec());
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = parts.uri.authority().map(http::uri::Authority::as_str).or(host);
     let host = host.and_then(|host| domains.parse_host_header(host).ok());
     let path = percent_decode_str(parts.uri.path()).decode_utf8().ok()?;
-    match parse_virtual_hosted_style(host.as_ref().and_then(|host| host.bucket()), &path).ok()? {
-        S3Path::Root => None,
-        S3Path::Bucket { bucket } | S3Path::Object { bucket, .. } => Some(bucket.into()),
-    }
+    parse_virtual_hosted_style(host.as_ref().and_then(|host| host.bucket()), &path).ok()
 }
 
 fn forbidden(message: &'static str) -> S3Error {

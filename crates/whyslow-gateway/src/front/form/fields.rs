@@ -1,19 +1,26 @@
 //! [`Form`]: its parts, one after the other.
 
+use super::browser::Fields;
 use crate::front::body::Arrival;
+use crate::front::checksums::Verifier;
 use crate::front::errors::invalid;
 use bytes::Bytes;
 use futures_util::stream;
+use http::HeaderMap;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use s3s::{S3Error, S3ErrorCode, S3Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 /// Most bytes of `data`.
 const DATA: u64 = 64 << 10;
+/// Fields in front of a browser's file, and bytes of one. S3 takes 20 KB of them in all.
+const FIELDS: usize = 256;
+const FIELD: u64 = 64 << 10;
 /// Most that comes without being a file's: names and fields of the parts, and what is in front of
 /// them.
 const HEADS: usize = 1 << 20;
@@ -47,11 +54,61 @@ pub(super) struct File {
     heads: Arc<AtomicUsize>,
     /// Was given and not taken.
     back: Option<Bytes>,
+    /// What the file must be; `None` once it was compared, or if anything goes.
+    check: Option<Check>,
+    /// Fields behind the file do not count.
+    ignores_rest: bool,
     pub(super) name: Option<String>,
     pub(super) content_type: Option<String>,
 }
 
+/// What a browser's file must be.
+struct Check {
+    sizes: RangeInclusive<u64>,
+    came: u64,
+    verifier: Verifier,
+}
+
 impl Form {
+    /// The form of a browser: fields of any name, and a file.
+    pub(super) fn of_browser(arrival: Arrival, boundary: &str, largest: u64) -> Self {
+        let heads = Arc::new(AtomicUsize::new(0));
+        let limits = SizeLimit::new().per_field(FIELD).for_field("file", largest);
+        let input = input(arrival, Arc::clone(&heads));
+        let parts = Multipart::with_constraints(input, boundary, Constraints::new().size_limit(limits));
+        Self { parts: Some(parts), heads }
+    }
+
+    /// The fields in front of the file, and the file.
+    pub(super) async fn browser_file(mut self) -> S3Result<(Fields, File)> {
+        let mut parts = self.parts.take().ok_or_else(|| invalid("the form has been read"))?;
+        let mut fields = Fields::default();
+        for _ in 0..FIELDS {
+            let Some(field) = parts.next_field().await.map_err(malformed)? else {
+                return Err(invalid("POST requires exactly one file upload per request."));
+            };
+            let field_name = field.name().ok_or_else(|| invalid("a field of the form has no name"))?.to_owned();
+            if !field_name.eq_ignore_ascii_case("file") {
+                fields.add(&field_name, field.text().await.map_err(malformed)?)?;
+                continue;
+            }
+            let name = field.file_name().map(str::to_owned);
+            let content_type = field.content_type().map(ToString::to_string);
+            let file = File {
+                field: Some(field),
+                parts,
+                heads: Arc::clone(&self.heads),
+                back: None,
+                check: None,
+                ignores_rest: true,
+                name,
+                content_type,
+            };
+            return Ok((fields, file));
+        }
+        Err(invalid(format!("the form has more than {FIELDS} fields")))
+    }
+
     pub(super) fn new(arrival: Arrival, boundary: &str, largest: u64) -> Self {
         let heads = Arc::new(AtomicUsize::new(0));
         let limits = SizeLimit::new().for_field("data", DATA).for_field("file", largest);
@@ -77,15 +134,48 @@ impl Form {
             }
             let name = field.file_name().map(str::to_owned);
             let content_type = field.content_type().map(ToString::to_string);
-            let file =
-                File { field: Some(field), parts, heads: Arc::clone(&self.heads), back: None, name, content_type };
+            let file = File {
+                field: Some(field),
+                parts,
+                heads: Arc::clone(&self.heads),
+                back: None,
+                check: None,
+                ignores_rest: false,
+                name,
+                content_type,
+            };
             return Ok((data.unwrap_or_default(), file));
         }
         Err(invalid("the form has no part file"))
     }
 }
 
+impl Check {
+    fn take(&mut self, bytes: &[u8]) -> S3Result<()> {
+        self.came = self.came.saturating_add(bytes.len() as u64);
+        if self.came > *self.sizes.end() {
+            let message = "Your proposed upload exceeds the maximum allowed size";
+            return Err(S3Error::with_message(S3ErrorCode::EntityTooLarge, message));
+        }
+        self.verifier.update(bytes);
+        Ok(())
+    }
+
+    fn finish(self) -> S3Result<()> {
+        if self.came < *self.sizes.start() {
+            let message = "Your proposed upload is smaller than the minimum allowed size";
+            return Err(S3Error::with_message(S3ErrorCode::EntityTooSmall, message));
+        }
+        self.verifier.finish(&HeaderMap::new()).map(drop)
+    }
+}
+
 impl File {
+    /// Limits the file: it ends with an error if it has another size, or another checksum.
+    pub(super) fn expect(&mut self, sizes: RangeInclusive<u64>, verifier: Verifier) {
+        self.check = Some(Check { sizes, came: 0, verifier });
+    }
+
     /// The next bytes; none at the end of the file, when the form has ended with it.
     pub(super) async fn next(&mut self) -> S3Result<Option<Bytes>> {
         if let Some(bytes) = self.back.take() {
@@ -94,14 +184,20 @@ impl File {
         if let Some(field) = &mut self.field {
             if let Some(bytes) = field.chunk().await.map_err(malformed)? {
                 self.heads.store(0, Ordering::Relaxed);
+                if let Some(check) = &mut self.check {
+                    check.take(&bytes)?;
+                }
                 return Ok(Some(bytes));
             }
             self.field = None;
         }
-        match self.parts.next_field().await.map_err(malformed)? {
-            None => Ok(None),
-            Some(_) => Err(invalid("something comes behind the part file: put data in front of it")),
+        while self.parts.next_field().await.map_err(malformed)?.is_some() {
+            if !self.ignores_rest {
+                return Err(invalid("something comes behind the part file: put data in front of it"));
+            }
         }
+        self.check.take().map_or(Ok(()), Check::finish)?;
+        Ok(None)
     }
 
     /// Gives bytes back, to be the next ones.

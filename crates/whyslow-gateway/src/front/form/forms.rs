@@ -13,6 +13,7 @@ pub(in crate::front) struct Forms {
     pub(super) bucket: Option<String>,
     /// Most bytes of a file.
     pub(super) largest: u64,
+    pub(super) has_tls: bool,
     /// Turns of files whose size is not known.
     pub(super) gatherers: Semaphore,
 }
@@ -21,6 +22,6 @@ impl Forms {
     pub(in crate::front) fn new(store: SealedStore, options: &FrontOptions) -> Self {
         let gatherers = Semaphore::new(gatherers(store.memory().capacity()));
         let (access, bucket) = (options.access.clone(), options.form_bucket.clone());
-        Self { store, access, bucket, largest: options.limits.object_bytes, gatherers }
+        Self { store, access, bucket, largest: options.limits.object_bytes, has_tls: options.tls.is_some(), gatherers }
     }
 }

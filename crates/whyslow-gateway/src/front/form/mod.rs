@@ -4,6 +4,7 @@
 //! the file goes on as it comes. Without, nobody knows how long it is before it has ended: up to 8
 //! MiB are gathered, and what is larger becomes an object of several parts.
 
+mod browser;
 mod fields;
 mod forms;
 mod gather;
@@ -17,6 +18,7 @@ use super::rights::Right;
 use crate::pool::BodyError;
 use crate::sealed::{Attributes, Content};
 use crate::store::{Conditions, ObjectName};
+pub(super) use browser::answer as answer_browser;
 use fields::{Data, File, Form};
 pub(super) use forms::Forms;
 use futures_util::{StreamExt, stream};

@@ -35,7 +35,7 @@ const ONLY: [(&str, &[&str], &str); 3] = [
 ];
 
 /// Refuses what is not done here.
-pub(super) fn refuse(headers: &HeaderMap) -> S3Result<()> {
+pub(in crate::front) fn refuse(headers: &HeaderMap) -> S3Result<()> {
     if let Some((_, what)) = REFUSED.iter().find(|(name, _)| headers.contains_key(*name)) {
         return Err(not_here(what));
     }
@@ -48,7 +48,7 @@ pub(super) fn refuse(headers: &HeaderMap) -> S3Result<()> {
 }
 
 /// What a client stores with an object.
-pub(super) fn attributes(
+pub(in crate::front) fn attributes(
     headers: &HeaderMap,
     content_type: Option<String>,
     metadata: Option<dto::Metadata>,

@@ -2,12 +2,12 @@
 
 mod buckets;
 mod cors;
-mod fields;
+pub(super) mod fields;
 mod lists;
 mod objects;
 mod read;
 mod settings;
-mod tag_set;
+pub(super) mod tag_set;
 mod tags;
 mod uploads;
 mod versions;

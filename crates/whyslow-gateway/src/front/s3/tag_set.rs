@@ -15,13 +15,13 @@ const LONGEST_NAME: usize = 128;
 const LONGEST_VALUE: usize = 256;
 
 /// Names and values.
-pub(super) type Tags = BTreeMap<String, String>;
+pub(in crate::front) type Tags = BTreeMap<String, String>;
 
 fn invalid(message: &str) -> S3Error {
     S3Error::with_message(S3ErrorCode::InvalidTag, message.to_owned())
 }
 
-pub(super) fn checked(pairs: impl IntoIterator<Item = (String, String)>) -> S3Result<Tags> {
+pub(in crate::front) fn checked(pairs: impl IntoIterator<Item = (String, String)>) -> S3Result<Tags> {
     let mut tags = Tags::new();
     for (name, value) in pairs {
         if name.is_empty() || name.chars().count() > LONGEST_NAME {
@@ -75,7 +75,7 @@ pub(super) fn count(info: &Info) -> Option<i32> {
 }
 
 /// Gives an object other tags.
-pub(super) fn set(attributes: &mut Attributes, tags: &Tags) {
+pub(in crate::front) fn set(attributes: &mut Attributes, tags: &Tags) {
     match text(tags) {
         Some(text) => attributes.headers.insert(TAGGING.to_owned(), text),
         None => attributes.headers.remove(TAGGING),
