@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 HEADER, CHUNK = 276, 65_536
 OBJECT, PART, MANIFEST = 1, 2, 3
+CHECKSUMS = {1: ("crc32", 4), 2: ("crc32c", 4), 3: ("crc64nvme", 8), 4: ("sha1", 20), 5: ("sha256", 32)}
 
 
 class Fault(Exception):
@@ -60,7 +61,9 @@ class Epoch:
         self.slices, self.metadata, self.tokens = (
             hkdf(b"", secret, f"whyslow-gateway/1 {name}") for name in ("slices", "metadata", "tokens")
         )
-        self.names = hkdf(b"", secret, "whyslow-gateway/1 names", 64)
+        self.names, self.sums = (
+            hkdf(b"", secret, f"whyslow-gateway/1 {name}", 64) for name in ("names", "checksums")
+        )
 
     def slice(self, stored, object_id, role, number):
         """The plaintext of a slice, and its tag."""
@@ -91,8 +94,17 @@ class Epoch:
             plain += payload.decrypt(counter, stored[at : at + CHUNK + 16], b"")
         return plain, slice_tag
 
+    def checksums(self, sealed, *place):
+        """Names and values of checksums."""
+        plain, found, above = AESSIV(self.sums).decrypt(sealed, list(place)), {}, 0
+        while plain and plain[0] in CHECKSUMS:
+            name, length = CHECKSUMS[plain[0]]
+            check(plain[0] > above and len(plain) > length, "the checksums have another form")
+            found[name], above, plain = plain[1 : 1 + length].hex(), plain[0], plain[1 + length :]
+        return found
+
     def open(self, stored, bucket, key, metadata, attributes):
-        """The plaintext of an object."""
+        """The plaintext of an object, and its checksums."""
         version, kind, epoch, object_id, own = metadata.split(".")
         epoch, object_id, own = map(unbase64url, (epoch, object_id, own))
         check(version == "1" and kind in ("single", "multipart"), "the metadata has another form")
@@ -102,14 +114,17 @@ class Epoch:
         fields = [text.encode() for text in fields]
         bound = tag(self.metadata, "object", fields[0], epoch, object_id, bucket.encode(), key.encode(), *fields[1:])
         check(hmac.compare_digest(bound, own), "the metadata was changed, or is another object's")
+        text, sums = attributes.get("checksums"), {}
+        if text:
+            sums = self.checksums(unbase64url(text), b"metadata", object_id, b"")
         if kind == "single":
-            return self.slice(stored, object_id, OBJECT, 0)[0]
+            return self.slice(stored, object_id, OBJECT, 0)[0], sums
         check(stored[-16:-8] == b"whyslow/", "there is no locator")
         begin = len(stored) - 16 - int.from_bytes(stored[-8:], "big")
         size = len(stored) - 16 - begin - HEADER
         check(begin >= 0 and size > 0, "the locator is wrong")
         count = (size - 16 * -(-size // (CHUNK + 16))) // 32
-        manifest, _ = self.slice(stored[begin:-16], object_id, MANIFEST, count)
+        manifest, own = self.slice(stored[begin:-16], object_id, MANIFEST, count)
         at, above, plain = 0, 0, b""
         for entry in (manifest[place : place + 32] for place in range(0, len(manifest), 32)):
             number, filler, length = (int.from_bytes(entry[a:b], "big") for a, b in ((0, 4), (4, 8), (8, 16)))
@@ -119,7 +134,10 @@ class Epoch:
             check(part_tag == entry[16:], "this is another version of the part")
             at, above, plain = end + filler, number, plain + part
         check(at == begin, "the parts do not fill the object")
-        return plain
+        if stored[:begin].endswith(b"whysums/"):
+            sealed = stored[begin - 9 - stored[begin - 9] : begin - 9]
+            sums = sums or self.checksums(sealed, b"filler", object_id, own)
+        return plain, sums
 
     def name(self, bucket, stored):
         """The plain key of an encrypted one."""
@@ -155,11 +173,13 @@ def verify(vectors):
     for vector in vectors["objects"]:
         try:
             stored, key = bytes.fromhex(vector["stored"]), vector["key"]
-            plain = epoch.open(stored, bucket, key, vector["metadata"], vector["attributes"]).hex()
+            plain, sums = epoch.open(stored, bucket, key, vector["metadata"], vector["attributes"])
+            plain = plain.hex()
         except (Fault, InvalidTag, ValueError):
-            plain = None
+            plain = sums = None
         # Where there is a fault, there is no plaintext.
         check(plain == vector.get("plain"), f"{vector['name']}: it opens otherwise")
+        check(sums == vector.get("checksums"), f"{vector['name']}: it has other checksums")
     for vector in vectors["names"]:
         check(epoch.name(bucket, vector["stored"]) == vector["plain"], f"{vector['stored']}: another name")
     for vector in vectors["upload_ids"]:
@@ -184,7 +204,7 @@ def main(arguments):
             identity = next(line.strip() for line in lines if line.startswith("AGE-SECRET-KEY-"))
         with open(stored, "rb") as file:
             attributes = dict(field.split("=", 1) for field in fields)
-            plain = Epoch(unbech32(identity)).open(file.read(), bucket, name, metadata, attributes)
+            plain, _ = Epoch(unbech32(identity)).open(file.read(), bucket, name, metadata, attributes)
         sys.stdout.buffer.write(plain)
     else:
         with open(arguments[0]) as file:

@@ -1,5 +1,6 @@
 //! [`Layout`]: where in a stored object each slice lies.
 
+use super::checksums::Checksums;
 use super::fault::{Fault, Problem};
 use super::metadata::{Kind, Object};
 use super::size::{MAX_LENGTH, plain_size, sealed_size};
@@ -42,6 +43,7 @@ pub struct Layout {
     slices: Vec<Slice>,
     length: u64,
     stored: u64,
+    pub(super) checksums: Checksums,
 }
 
 impl Layout {
@@ -53,7 +55,7 @@ impl Layout {
         let length = plain_size(stored).filter(|_| object.kind == Kind::Single);
         let length = length.ok_or(Problem::Size(stored).at(0))?;
         let slice = Slice { at: 0, sealed: stored, start: 0, length, role: Role::Object, tag: None };
-        Ok(Self { object, slices: vec![slice], length, stored })
+        Ok(Self { object, slices: vec![slice], length, stored, checksums: Checksums::default() })
     }
 
     /// Of an object of one slice whose size is not known yet, to plan what to ask for: what lies
@@ -62,7 +64,8 @@ impl Layout {
     pub fn unsized_single(object: Object) -> Self {
         let sealed = sealed_size(MAX_LENGTH).unwrap_or(u64::MAX);
         let slice = Slice { at: 0, sealed, start: 0, length: MAX_LENGTH, role: Role::Object, tag: None };
-        Self { object, slices: vec![slice], length: MAX_LENGTH, stored: sealed }
+        let checksums = Checksums::default();
+        Self { object, slices: vec![slice], length: MAX_LENGTH, stored: sealed, checksums }
     }
 
     /// Of parts, which a manifest at `manifest` follows.
@@ -84,7 +87,7 @@ impl Layout {
         if at != manifest {
             return Err(wrong);
         }
-        Ok(Self { object, slices, length: start, stored })
+        Ok(Self { object, slices, length: start, stored, checksums: Checksums::default() })
     }
 
     /// The object.
@@ -95,6 +98,11 @@ impl Layout {
     /// The slices of plaintext, in order. A multipart object's manifest is none.
     pub fn slices(&self) -> &[Slice] {
         &self.slices
+    }
+
+    /// Checksums of the plaintext, of a multipart object that has them.
+    pub fn checksums(&self) -> &Checksums {
+        &self.checksums
     }
 
     /// Bytes of plaintext.

@@ -5,6 +5,7 @@
 //! completes the upload, and stored behind the last part. Behind it stands a locator, which is not
 //! sealed: it only says where to look.
 
+use super::checksums::{self, Checksums};
 use super::fault::{Fault, Problem};
 use super::header::{self, SliceSecrets};
 use super::layout::{Layout, Slice};
@@ -68,6 +69,11 @@ pub fn size(parts: u32) -> u64 {
     HEADER + length + super::size::chunks(length) * 16 + LOCATOR
 }
 
+/// How much of the end of an object of so many parts [`read_tail`] needs.
+pub fn tail_size(parts: u32) -> u64 {
+    size(parts) + checksums::LONGEST
+}
+
 /// Bytes of the stored object that these parts make. `None` when it is beyond all bounds.
 pub fn stored_size(parts: &[Part]) -> Option<u64> {
     let mut sum = size(u32::try_from(parts.len()).ok()?);
@@ -83,13 +89,28 @@ pub fn stored_size(parts: &[Part]) -> Option<u64> {
 /// When the parts are none, too many or out of order, the object is no multipart one, its epoch is
 /// not at hand, or the system gives no random bytes.
 pub fn seal(keyring: &Keyring, object: Object, parts: &[Part]) -> Result<Vec<u8>, PartsError> {
-    seal_with(keyring, object, parts, SliceSecrets::generate().map_err(WriteError::from)?)
+    seal_with_checksums(keyring, object, parts, &Checksums::default())
+}
+
+/// The same, behind the checksums of the object: [`Checksums::in_filler`] bytes, which the filler
+/// of the last part includes.
+///
+/// # Errors
+/// The same.
+pub fn seal_with_checksums(
+    keyring: &Keyring,
+    object: Object,
+    parts: &[Part],
+    checksums: &Checksums,
+) -> Result<Vec<u8>, PartsError> {
+    let secrets = SliceSecrets::generate().map_err(WriteError::from)?;
+    seal_with(keyring, object, (parts, checksums), secrets)
 }
 
 pub(super) fn seal_with(
     keyring: &Keyring,
     object: Object,
-    parts: &[Part],
+    (parts, checksums): (&[Part], &Checksums),
     secrets: SliceSecrets,
 ) -> Result<Vec<u8>, PartsError> {
     let count = u32::try_from(parts.len()).ok().filter(|count| (1..=MAX_PARTS).contains(count));
@@ -111,11 +132,13 @@ pub(super) fn seal_with(
     let mut out = Vec::new();
     let mut writer = SliceWriter::with(keyring, object, (role, length), secrets, &mut out)?;
     writer.write(&plaintext, &mut out)?;
-    writer.finish(&mut out)?;
+    let tag = writer.finish(&mut out)?;
     let length = out.len() as u64;
     out.extend_from_slice(LOCATOR_LABEL);
     out.extend_from_slice(&length.to_be_bytes());
-    Ok(out)
+    let unknown = || WriteError::UnknownEpoch(object.epoch);
+    let record = checksums.record(keyring, object, tag).ok_or_else(unknown)?;
+    Ok([record, out].concat())
 }
 
 /// What the end of a multipart object tells.
@@ -147,10 +170,14 @@ pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) ->
         return Err(bad_locator);
     }
     let at = end.checked_sub(length).ok_or(bad_locator)?;
-    let Some(inside) = usize::try_from(length).ok().and_then(|length| slices.len().checked_sub(length)) else {
-        return Ok(Tail::Longer(at..stored));
-    };
-    let entries = open(keyring, object, &slices[inside..], at)?;
+    // Checksums may stand in front of it.
+    let first = at.saturating_sub(checksums::LONGEST);
+    if begin > first {
+        return Ok(Tail::Longer(first..stored));
+    }
+    let inside = usize::try_from(at - begin).map_err(|_| bad_locator)?;
+    let (before, slice) = slices.split_at_checked(inside).ok_or(bad_locator)?;
+    let (entries, tag) = open(keyring, object, slice, at)?;
     let parts = entries.chunks_exact(ENTRY).map(|entry| part(object, entry));
     let parts = parts.collect::<Option<Vec<_>>>().ok_or(Problem::Manifest.at(at))?;
     let ascending = parts.windows(2).all(|pair| number(&pair[0].0) < number(&pair[1].0));
@@ -158,7 +185,10 @@ pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) ->
     if !ascending || !in_range {
         return Err(Problem::Manifest.at(at));
     }
-    Layout::of_parts(object, parts, at, stored).map(Tail::Layout)
+    let mut layout = Layout::of_parts(object, parts, at, stored)?;
+    let changed = |_| Problem::Manifest.at(first);
+    layout.checksums = Checksums::in_front(keyring, object, tag, before).map_err(changed)?;
+    Ok(Tail::Layout(layout))
 }
 
 /// Whether an object was completed with these parts, and these versions of them.
@@ -185,8 +215,8 @@ fn part(object: Object, entry: &[u8]) -> Option<(SliceHead, SliceTag, u32)> {
     Some((head, SliceTag::from_bytes(tag.try_into().ok()?), u32::from_be_bytes(*filler)))
 }
 
-/// The plaintext of the manifest's slice.
-fn open(keyring: &Keyring, object: Object, slice: &[u8], at: u64) -> Result<Vec<u8>, Fault> {
+/// The plaintext of the manifest's slice, and its tag.
+fn open(keyring: &Keyring, object: Object, slice: &[u8], at: u64) -> Result<(Vec<u8>, SliceTag), Fault> {
     let (header, payload) = slice.split_at_checked(HEADER as usize).ok_or(Problem::NotASlice.at(at))?;
     let opened = header::open(keyring, object.epoch, header).map_err(|problem| problem.at(at))?;
     let found = opened.head;
@@ -207,5 +237,5 @@ fn open(keyring: &Keyring, object: Object, slice: &[u8], at: u64) -> Result<Vec<
         let text = opened.stream.open(index, index == last, &mut plaintext[start..]);
         plaintext.truncate(start + text.ok_or(Problem::Chunk.at(at + super::size::chunk_offset(index)))?);
     }
-    Ok(plaintext)
+    Ok((plaintext, opened.tag))
 }

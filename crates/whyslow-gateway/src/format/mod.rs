@@ -23,6 +23,7 @@
 //! [`Fault`] says where the first wrong byte was noticed.
 
 mod bind;
+mod checksums;
 pub mod etag;
 mod fault;
 mod header;
@@ -38,6 +39,7 @@ mod sums;
 mod token;
 mod writer;
 
+pub use checksums::{Algorithm, Checksums};
 pub use fault::{Fault, Problem};
 pub use layout::{Layout, Slice};
 pub use manifest::PartsError;

@@ -1,5 +1,6 @@
 //! [`Verifier`]: the checksums that a client sends with its bytes, and whether they are right.
 
+use crate::format;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
@@ -88,6 +89,18 @@ impl Algorithm {
         NAMED.iter().find(|(_, field)| field.eq_ignore_ascii_case(name)).map(|&(algorithm, _)| algorithm)
     }
 
+    /// The one that objects are stored with; `None` for those that are about the request.
+    fn stored(self) -> Option<format::Algorithm> {
+        Some(match self {
+            Self::Crc32 => format::Algorithm::Crc32,
+            Self::Crc32c => format::Algorithm::Crc32c,
+            Self::Crc64Nvme => format::Algorithm::Crc64Nvme,
+            Self::Sha1 => format::Algorithm::Sha1,
+            Self::Sha256 => format::Algorithm::Sha256,
+            Self::Md5 | Self::Content => return None,
+        })
+    }
+
     fn field(self) -> &'static str {
         NAMED.iter().find(|&&(algorithm, _)| algorithm == self).map_or("Content-MD5", |&(_, field)| field)
     }
@@ -144,6 +157,17 @@ impl Checksums {
     pub(super) fn of(&self, algorithm: Algorithm) -> Option<String> {
         self.0.iter().find(|(one, _)| *one == algorithm).map(|(_, sum)| sum.clone())
     }
+
+    /// As they are stored with the object.
+    pub(super) fn to_store(&self) -> format::Checksums {
+        let mut sums = format::Checksums::default();
+        for (algorithm, text) in &self.0 {
+            if let (Some(algorithm), Ok(sum)) = (algorithm.stored(), STANDARD.decode(text)) {
+                sums.add(algorithm, &sum);
+            }
+        }
+        sums
+    }
 }
 
 /// Takes a body's bytes, and then says whether they are what the client meant.
@@ -192,6 +216,17 @@ impl Verifier {
             self.0.push(Check { algorithm, hasher: algorithm.hasher(), expected: Some(Vec::new()) });
         }
         self
+    }
+
+    /// The checksums that the object will have, if all of them are known before its bytes.
+    pub(super) fn stated(&self) -> Option<format::Checksums> {
+        let mut sums = format::Checksums::default();
+        for check in &self.0 {
+            if let Some(algorithm) = check.algorithm.stored() {
+                sums.add(algorithm, check.expected.as_ref().filter(|sum| !sum.is_empty())?);
+            }
+        }
+        (!sums.is_empty()).then_some(sums)
     }
 
     fn expect(&mut self, algorithm: Algorithm, value: &[u8]) -> Option<()> {
@@ -302,6 +337,18 @@ mod tests {
             assert_eq!(error.code().as_str(), "InvalidRequest", "{value}");
         }
         assert!(verify(&[("x-amz-content-sha256", "UNSIGNED-PAYLOAD")], &[]).is_ok());
+    }
+
+    #[test]
+    fn checksums_are_stated_if_all_are_in_the_header() {
+        let stated = |fields: &[(&'static str, &'static str)]| Verifier::of(&headers(fields)).unwrap().stated();
+        let sums = stated(&RIGHT).unwrap();
+        assert_eq!(sums.get(format::Algorithm::Crc32), Some(&[0x36, 0x10, 0xa6, 0x86][..]));
+        assert_eq!(verify(&RIGHT, &[]).unwrap().to_store(), sums);
+        assert_eq!(stated(&[RIGHT[1], ("x-amz-trailer", "x-amz-checksum-sha1")]), None);
+        // MD5 and SHA-256 of the signature are about the request.
+        assert_eq!(stated(&[RIGHT[0], RIGHT[6]]), None);
+        assert_eq!(Verifier::default().or_default().stated(), None);
     }
 
     #[test]

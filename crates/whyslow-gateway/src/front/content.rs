@@ -4,6 +4,8 @@
 use super::body::{Arrival, BodyFault, ClientBody, fail};
 use super::checksums::{Checksums, Verifier};
 use super::chunks::{ChunkSigner, Decoder};
+use crate::format;
+use crate::memory::{Memory, Permit};
 use crate::pool::BodyError;
 use crate::sealed::Content;
 use bytes::Bytes;
@@ -11,6 +13,7 @@ use futures_util::{StreamExt, stream};
 use http::HeaderMap;
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Result};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// An upload of a client's.
 pub(super) struct Upload {
@@ -18,6 +21,30 @@ pub(super) struct Upload {
     pub(super) length: u64,
     decoder: Option<Decoder>,
     verifier: Verifier,
+}
+
+/// Objects up to this size are taken before they are stored if their checksums come behind them:
+/// it is what is sealed at once, so little time is lost. Larger ones are stored without checksums.
+const HELD: u64 = 128 << 10;
+
+/// The memory that such objects may take: an eighth of all, so that it is never all that objects
+/// under way wait for.
+#[derive(Clone)]
+pub(super) struct Holding {
+    memory: Memory,
+    turns: Arc<Semaphore>,
+}
+
+impl Holding {
+    pub(super) fn new(memory: Memory) -> Self {
+        let turns = usize::try_from(memory.capacity() / 8 / HELD).unwrap_or(0).clamp(1, 1024);
+        Self { memory, turns: Arc::new(Semaphore::new(turns)) }
+    }
+
+    fn take(&self, length: u64) -> Option<(Permit, OwnedSemaphorePermit)> {
+        let turn = Arc::clone(&self.turns).try_acquire_owned().ok().filter(|_| length <= HELD)?;
+        Some((self.memory.try_acquire(length)?, turn))
+    }
 }
 
 /// The checksums of an upload, once it has ended.
@@ -62,6 +89,29 @@ impl Upload {
     pub(super) fn with_default_checksum(mut self) -> Self {
         self.verifier = self.verifier.or_default();
         self
+    }
+
+    /// The same, and the checksums to store with the object, as far as they are known in time.
+    pub(super) async fn content_and_checksums(
+        self,
+        holding: &Holding,
+    ) -> Result<(Content, Verified, format::Checksums), BodyFault> {
+        let (stated, held) = (self.verifier.stated(), holding.take(self.length));
+        let (mut content, verified) = self.content().await?;
+        let (None, Some((permit, turn))) = (&stated, held) else {
+            return Ok((content, verified, stated.unwrap_or_default()));
+        };
+        let mut all = Vec::with_capacity(usize::try_from(content.length).unwrap_or(0));
+        while let Some(bytes) = content.bytes.next().await {
+            all.extend_from_slice(&bytes.map_err(|_| BodyFault)?);
+        }
+        let bytes = permit.hold(all);
+        let bytes = stream::once(async move {
+            drop(turn);
+            Ok(bytes)
+        });
+        let sums = verified.get().to_store();
+        Ok((Content { length: content.length, bytes: bytes.boxed() }, verified, sums))
     }
 
     /// The bytes, and where their checksums will be. A client that waits to be told is told to

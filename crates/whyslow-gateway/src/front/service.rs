@@ -5,6 +5,7 @@ use super::answer::{Answer, AnswerBody};
 use super::body::{Arrival, ClientBody, Document};
 use super::call::{Call, Ending};
 use super::connections::Slot;
+use super::content::Holding;
 use super::cors::{self, Cors, Page};
 use super::form::{self, Forms};
 use super::options::{Access, FrontOptions};
@@ -41,7 +42,8 @@ impl Service {
     pub(super) fn new(store: SealedStore, options: FrontOptions) -> Self {
         let (region, limits) = (options.region.clone(), options.limits);
         let cors = Cors::new(store.clone());
-        let endpoint = Endpoint { store: store.clone(), region, limits, cors: cors.clone() };
+        let holding = Holding::new(store.memory().clone());
+        let endpoint = Endpoint { store: store.clone(), region, limits, cors: cors.clone(), holding };
         let mut builder = S3ServiceBuilder::new(endpoint);
         let mut config = S3Config::default();
         config.xml_max_body_size = limits.document_bytes;

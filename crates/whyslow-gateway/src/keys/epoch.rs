@@ -56,6 +56,7 @@ pub struct Epoch {
     metadata: Zeroizing<[u8; 32]>,
     tokens: Zeroizing<[u8; 32]>,
     names: Zeroizing<[u8; 64]>,
+    checksums: Zeroizing<[u8; 64]>,
 }
 
 impl Epoch {
@@ -76,6 +77,7 @@ impl Epoch {
             metadata: hkdf(&[], secret, "whyslow-gateway/1 metadata"),
             tokens: hkdf(&[], secret, "whyslow-gateway/1 tokens"),
             names: hkdf(&[], secret, "whyslow-gateway/1 names"),
+            checksums: hkdf(&[], secret, "whyslow-gateway/1 checksums"),
             identity,
         }
     }
@@ -115,6 +117,11 @@ impl Epoch {
     /// Encrypts names.
     pub(crate) fn names_key(&self) -> &[u8; 64] {
         &self.names
+    }
+
+    /// Encrypts checksums of plaintext.
+    pub(crate) fn checksums_key(&self) -> &[u8; 64] {
+        &self.checksums
     }
 }
 

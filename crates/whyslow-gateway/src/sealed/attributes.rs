@@ -5,7 +5,7 @@
 
 use super::error::{SealedError, SealedErrorKind};
 use super::types::Attributes;
-use crate::format::{Name, Object};
+use crate::format::{Checksums, MetadataFault, Name, Object};
 use crate::keys::Keyring;
 use crate::store::{Conditions, ObjectInfo, ObjectName, PutOptions};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
@@ -14,6 +14,9 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 const OBJECT: &str = "whyslow";
 /// Before the name of a header.
 const HEADER: &str = "whyslow-";
+/// Checksums of the plaintext, encrypted. They are bound as the headers are, so that versions that
+/// do not know them read the object.
+const CHECKSUMS: &str = "checksums";
 /// As S3 has it for those who say nothing.
 const CONTENT_TYPE: &str = "binary/octet-stream";
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
@@ -47,7 +50,11 @@ pub(super) fn to_options(
     let headers = attributes.headers.iter().map(|(name, value)| (format!("{HEADER}{name}"), encoded(value)));
     let user = attributes.user.iter().map(|(name, value)| (name.clone(), encoded(value)));
     let mut metadata: std::collections::BTreeMap<_, _> = headers.chain(user).collect();
-    let bound = Attributes { content_type: Some(content_type.clone()), ..attributes.clone() };
+    let mut bound = Attributes { content_type: Some(content_type.clone()), ..attributes.clone() };
+    if let Some(sealed) = attributes.checksums.to_attribute(keyring, *object) {
+        metadata.insert(format!("{HEADER}{CHECKSUMS}"), sealed.clone());
+        bound.headers.insert(CHECKSUMS.to_owned(), sealed);
+    }
     let own = with_bound(&bound, |bound| object.to_metadata(keyring, name(at), bound))?;
     metadata.insert(OBJECT.to_owned(), own);
     Ok(PutOptions { content_type: Some(content_type), metadata, conditions })
@@ -74,6 +81,9 @@ pub(super) fn verify(
         };
     }
     let object = with_bound(&attributes, |bound| Object::verify(keyring, own, name(at), bound))?;
+    if let Some(text) = attributes.headers.remove(CHECKSUMS) {
+        attributes.checksums = Checksums::from_attribute(keyring, object, &text).ok_or(MetadataFault::Tag)?;
+    }
     Ok((object, attributes))
 }
 

@@ -6,7 +6,7 @@ use super::error::{SealedError, SealedErrorKind};
 use super::get;
 use super::put;
 use super::tags;
-use super::types::{Change, Content, Opened, Receipt};
+use super::types::{Attributes, Change, Content, Opened, Receipt};
 use crate::store::{Conditions, ObjectName, Range};
 
 /// S3 copies no more at once.
@@ -22,16 +22,18 @@ pub(super) async fn copy(
     let info = context.store.head(&stored_from, &tags::conditions(conditions)).await;
     let info = info.map_err(|error| of_source(error.into()))?;
     let (object, attributes) = attributes::verify(&context.keyring, from, &info)?;
-    let attributes = &change(attributes);
+    let checksums = attributes.checksums.clone();
+    let mut attributes = Attributes { checksums, ..change(attributes) };
     // The version that was looked at, and no other one.
     if info.size > MOST_COPIED {
         let same = Conditions { if_match: Some(tags::to_client(&info.tag)), ..Conditions::default() };
         let (reading, writing) = context.memory().two_places().await;
         let opened = get::open(context, (from, reading), (None, None), &same).await?;
-        return put::put(context, (to, writing), content(opened), attributes, &Conditions::default()).await;
+        attributes.checksums = opened.info.attributes.checksums.clone();
+        return put::put(context, (to, writing), content(opened), &attributes, &Conditions::default()).await;
     }
     let same = Conditions { if_match: Some(info.tag.clone()), ..Conditions::default() };
-    let options = attributes::to_options(&context.keyring, (&object, to), attributes, Conditions::default())?;
+    let options = attributes::to_options(&context.keyring, (&object, to), &attributes, Conditions::default())?;
     let stored = context.store.copy(&stored_from, &stored_to, Some(&options), &same).await?;
     if let Some(size) = context.known.size(&stored_from, &info.tag) {
         context.known.note_size(&stored_to, &stored.tag, size);

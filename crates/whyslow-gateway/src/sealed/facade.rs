@@ -65,7 +65,14 @@ impl SealedStore {
     /// Tells about an object.
     pub async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
         marker::check(&self.context, &object.bucket).await?;
-        let found = head::head(&self.context, object, conditions).await;
+        let found = head::head(&self.context, (object, false), conditions).await;
+        found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
+    }
+
+    /// The same, with the checksums of the object, if it has any.
+    pub async fn head_with_checksums(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
+        marker::check(&self.context, &object.bucket).await?;
+        let found = head::head(&self.context, (object, true), conditions).await;
         found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 

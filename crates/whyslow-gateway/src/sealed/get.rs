@@ -99,8 +99,11 @@ pub(super) async fn open(
 }
 
 /// The object as the client knows it.
-pub(super) fn client_info(name: &ObjectName, info: ObjectInfo, attributes: Attributes, layout: &Layout) -> Info {
+pub(super) fn client_info(name: &ObjectName, info: ObjectInfo, mut attributes: Attributes, layout: &Layout) -> Info {
     let is_multipart = layout.object().kind() == Kind::Multipart;
+    if attributes.checksums.is_empty() {
+        attributes.checksums.clone_from(layout.checksums());
+    }
     Info {
         key: name.key.clone(),
         size: layout.length(),

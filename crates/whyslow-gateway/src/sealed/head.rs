@@ -13,11 +13,18 @@ use crate::store::{Conditions, ObjectName, ReadOptions};
 
 /// The size of a single object follows from that of its stored form; a multipart one's end is read
 /// unless its size is known.
-pub(super) async fn head(context: &Context, name: &ObjectName, conditions: &Conditions) -> Result<Info, SealedError> {
+///
+/// `with_checksums` reads a multipart one's end, where its checksums are, even so.
+pub(super) async fn head(
+    context: &Context,
+    (name, with_checksums): (&ObjectName, bool),
+    conditions: &Conditions,
+) -> Result<Info, SealedError> {
     let stored = context.names.stored(name)?;
     let info = context.store.head(&stored, &tags::conditions(conditions)).await?;
     let (object, attributes) = attributes::verify(&context.keyring, name, &info)?;
     if object.kind() == Kind::Multipart
+        && !with_checksums
         && let Some(size) = context.known.size(&stored, &info.tag)
     {
         return Ok(Info {

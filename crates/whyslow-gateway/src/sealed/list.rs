@@ -99,7 +99,7 @@ async fn read(
     (name, stored): (&ObjectName, &ObjectName),
     info: &ObjectInfo,
 ) -> Result<Size, SealedError> {
-    let last = manifest::size(parts_of(&info.tag)).min(TAIL);
+    let last = manifest::tail_size(parts_of(&info.tag)).min(TAIL);
     let _permit = context.memory().acquire(TAIL).await;
     let conditions = Conditions { if_match: Some(info.tag.clone()), ..Conditions::default() };
     let download = match context.store.get(stored, Some(Range::Last(last)), &conditions).await {

@@ -14,7 +14,7 @@ use super::tags;
 use super::tail;
 use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo, Whole};
 use crate::format::manifest::{self, MAX_PARTS};
-use crate::format::{HEADER, Kind, PartToken, Role, Sums, UploadToken, plain_size, sealed_size};
+use crate::format::{Algorithm, Checksums, HEADER, Kind, PartToken, Role, Sums, UploadToken, plain_size, sealed_size};
 use crate::memory::Permit;
 use crate::pool::{Body, LetGo};
 use crate::store::{Conditions, ErrorKind, ObjectName, Part, ReadOptions, Stored, Upload};
@@ -107,9 +107,13 @@ pub(super) async fn complete(
         tokens.push(own.map_err(wrong)?);
     }
     let sums = verify(whole, &tokens)?;
+    let checksums = sums.map(|sums| stated(whole, &sums)).unwrap_or_default();
     let mut list: Vec<_> = tokens.iter().map(|token| token.part).collect();
+    if let Some(last) = list.last_mut() {
+        last.filler = last.filler.saturating_add(checksums.in_filler());
+    }
     let fillers = pad(&mut list);
-    let end = manifest::seal(&context.keyring, token.object, &list)?;
+    let end = manifest::seal_with_checksums(&context.keyring, token.object, &list, &checksums)?;
     let number = list.last().map_or(1, |part| part.number) + 1;
     let stored = |token: &PartToken, filler: u32| {
         let size = sealed_size(token.part.length).unwrap_or(0) + u64::from(filler);
@@ -134,7 +138,7 @@ pub(super) async fn complete(
     let size = Size { length, parts: u32::try_from(list.len()).ok() };
     context.known.note_size(&upload.object, &done.tag, size);
     let tag = tags::to_client(&done.tag);
-    Ok(Receipt { tag, transfer: done.transfer, sums, ..Receipt::default() })
+    Ok(Receipt { tag, transfer: done.transfer, checksums, ..Receipt::default() })
 }
 
 /// The object, if an earlier request completed the upload with the same parts: its answer may have
@@ -173,6 +177,21 @@ fn verify(whole: &Whole, parts: &[PartToken]) -> Result<Option<Sums>, SealedErro
     }
     let why = "the parts together do not have the checksum that the request states for the whole object";
     Err(SealedError::new(SealedErrorKind::BadDigest, why))
+}
+
+/// The checksums that the client stated, and CRC-64 if it stated none, as S3 has it.
+fn stated(whole: &Whole, sums: &Sums) -> Checksums {
+    let mut checksums = Checksums::default();
+    if whole.crc32.is_some() {
+        checksums.add(Algorithm::Crc32, &sums.crc32.to_be_bytes());
+    }
+    if whole.crc32c.is_some() {
+        checksums.add(Algorithm::Crc32c, &sums.crc32c.to_be_bytes());
+    }
+    if whole.crc64nvme.is_some() || checksums.is_empty() {
+        checksums.add(Algorithm::Crc64Nvme, &sums.crc64nvme.to_be_bytes());
+    }
+    checksums
 }
 
 /// Makes the stored object of a size that no single one has, by bytes behind the last part: so

@@ -1,6 +1,6 @@
 //! What goes in and comes out: objects as clients know them.
 
-use crate::format::Sums;
+use crate::format::Checksums;
 use crate::keys::EpochId;
 use crate::memory::Memory;
 use crate::pool::{ByteStream, Transfer, Transfers};
@@ -33,6 +33,8 @@ pub struct Attributes {
     pub headers: BTreeMap<String, String>,
     /// The client's own: names in lower case, without `x-amz-meta-`.
     pub user: BTreeMap<String, String>,
+    /// Checksums of the plaintext, which the storage keeps encrypted.
+    pub checksums: Checksums,
 }
 
 /// Makes a copy's attributes from those of the source.
@@ -50,8 +52,8 @@ pub struct Receipt {
     pub sealing: Duration,
     /// When it was stored, where that is known.
     pub modified: Option<SystemTime>,
-    /// CRCs of the whole object, of an upload whose parts all have them.
-    pub sums: Option<Sums>,
+    /// Checksums of the whole object, of an upload whose parts all have CRCs.
+    pub checksums: Checksums,
 }
 
 /// A client's description of an object when it completes the upload.

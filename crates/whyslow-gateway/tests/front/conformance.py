@@ -303,6 +303,58 @@ def whole_objects_checksum_is_verified_at_complete():
     same((found["ChecksumCRC32"], found["ChecksumType"]), (of(one + two), "FULL_OBJECT"))
 
 
+def crc32(body):
+    return base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
+
+
+@case
+def checksum_comes_back_with_the_object():
+    sha = base64.b64encode(hashlib.sha256(b"body").digest()).decode()
+    put("sha", ChecksumSHA256=sha)
+    for work in (get, head):
+        found = work("sha", ChecksumMode="ENABLED")
+        same((found["ChecksumSHA256"], found["ChecksumType"], "ChecksumCRC32" in found), (sha, "FULL_OBJECT", False))
+    # A range has none, and neither has a request that does not ask for it.
+    same("ChecksumSHA256" in get("sha", Range="bytes=0-1", ChecksumMode="ENABLED"), False)
+    unasked = client(response_checksum_validation="when_required")
+    same("ChecksumSHA256" in unasked.get_object(Bucket=B, Key="sha"), False)
+    large = b"x" * (3 * MIB)
+    put("large", large, ChecksumCRC32=crc32(large))
+    same(get("large", ChecksumMode="ENABLED")["ChecksumCRC32"], crc32(large))
+    found = s3.get_object_attributes(Bucket=B, Key="sha", ObjectAttributes=["Checksum"])["Checksum"]
+    same((found["ChecksumSHA256"], found["ChecksumType"]), (sha, "FULL_OBJECT"))
+
+
+@case
+def object_without_a_checksum_gets_a_crc():
+    plain = client(request_checksum_calculation="when_required")
+    plain.put_object(Bucket=B, Key="a", Body=b"body")
+    same("ChecksumCRC64NVME" in head("a", ChecksumMode="ENABLED"), True)
+
+
+@case
+def checksum_of_an_upload_in_parts_comes_back():
+    one, two = b"x" * (5 * MIB), b"y"
+    for more in ({"ChecksumCRC32": crc32(one + two), "ChecksumType": "FULL_OBJECT"}, {}):
+        id = s3.create_multipart_upload(Bucket=B, Key="a")["UploadId"]
+        list = [{"PartNumber": n, "ETag": part("a", id, n, body)["ETag"]} for n, body in ((1, one), (2, two))]
+        done = complete("a", id, list, **more)
+        for work in (get, head):
+            found = work("a", ChecksumMode="ENABLED")
+            same(found.get("ChecksumCRC32"), more.get("ChecksumCRC32"))
+            same(found.get("ChecksumCRC64NVME"), done.get("ChecksumCRC64NVME"))
+        same(read("a") == one + two, True)
+
+
+@case
+def checksum_stays_with_a_copy():
+    put("a", ChecksumCRC32=crc32(b"body"))
+    source = {"Bucket": B, "Key": "a"}
+    s3.copy_object(Bucket=B, Key="b", CopySource=source, MetadataDirective="REPLACE", Metadata={"x": "1"})
+    retag("b", one="1")
+    same(head("b", ChecksumMode="ENABLED")["ChecksumCRC32"], crc32(b"body"))
+
+
 # Lists
 
 

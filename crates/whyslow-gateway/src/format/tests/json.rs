@@ -12,6 +12,16 @@ use whyslow_testing::{Lack, rare_tools, skip};
 
 const TYPE: (&str, &str) = ("content-type", "text/plain");
 
+/// Of the plaintext of each whole object, as far as they are stored with it.
+fn sums() -> Checksums {
+    let mut sums = Checksums::default();
+    let mut summer = Summer::default();
+    TEXTS.iter().for_each(|text| summer.update(text));
+    sums.add(Algorithm::Crc32, &summer.finish().crc32.to_be_bytes());
+    sums.add(Algorithm::Sha256, ring::digest::digest(&ring::digest::SHA256, &TEXTS.concat()).as_ref());
+    sums
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -34,13 +44,35 @@ impl TestVector {
         Self { name, key, kind, metadata, attributes, stored }
     }
 
-    /// As this crate reads it: the plaintext, or none where there is a fault.
-    fn plain(&self) -> Option<Vec<u8>> {
+    /// As this crate reads it: the plaintext and its checksums, or none where there is a fault.
+    fn open(&self) -> Option<(Vec<u8>, Checksums)> {
         let name = Name { bucket: NAME.bucket, key: &self.key };
         let attributes: Vec<_> = self.attributes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let object = Object::verify(&ring(), &self.metadata, name, &attributes).ok()?;
         let (text, end) = read_all(object, &self.stored);
-        end.ok().map(|()| text)
+        end.ok()?;
+        Some((text, self.checksums(object)?))
+    }
+
+    /// With this attribute as well.
+    fn with(mut self, (field, value): (&str, &str)) -> Self {
+        self.attributes.insert(field.to_owned(), value.to_owned());
+        let bound: Vec<_> = self.attributes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.metadata = object(self.kind).to_metadata(&ring(), NAME, &bound).unwrap();
+        self
+    }
+
+    /// As this crate reads them.
+    fn checksums(&self, object: Object) -> Option<Checksums> {
+        let of_attribute = |text: &String| Checksums::from_attribute(&ring(), object, text);
+        if self.kind == Kind::Single {
+            return self.attributes.get("checksums").map_or_else(|| Some(Checksums::default()), of_attribute);
+        }
+        let length = self.stored.len();
+        match manifest::read_tail(&ring(), object, length as u64, &self.stored).ok()? {
+            Tail::Layout(layout) => Some(layout.checksums().clone()),
+            Tail::Longer(_) => None,
+        }
     }
 
     fn value(&self) -> Value {
@@ -48,8 +80,11 @@ impl TestVector {
             "name": self.name, "key": self.key, "metadata": self.metadata, "attributes": self.attributes,
             "stored": hex(&self.stored),
         });
-        if let Some(plain) = self.plain() {
+        if let Some((plain, sums)) = self.open() {
             value["plain"] = hex(&plain).into();
+            let named = [(Algorithm::Crc32, "crc32"), (Algorithm::Sha256, "sha256")];
+            let found = named.iter().filter_map(|(one, name)| Some((*name, hex(sums.get(*one)?))));
+            value["checksums"] = serde_json::to_value(found.collect::<BTreeMap<_, _>>()).unwrap();
         }
         value
     }
@@ -57,7 +92,12 @@ impl TestVector {
 
 /// An object of these slices in this order, with the manifest of these parts.
 fn of_parts(slices: &[&[u8]], parts: &[Part]) -> Vec<u8> {
-    let end = manifest::seal_with(&ring(), object(Kind::Multipart), parts, secrets(32)).unwrap();
+    with_sums(slices, parts, &Checksums::default())
+}
+
+/// The same, with checksums in the last filler.
+fn with_sums(slices: &[&[u8]], parts: &[Part], sums: &Checksums) -> Vec<u8> {
+    let end = manifest::seal_with(&ring(), object(Kind::Multipart), (parts, sums), secrets(32)).unwrap();
     [slices.concat(), end].concat()
 }
 
@@ -76,6 +116,31 @@ fn whole() -> Vec<TestVector> {
             object(Kind::Multipart),
             of_parts(&[&first, &filled], &parts),
         ),
+    ]
+}
+
+/// With checksums of the plaintext, two of them changed.
+fn summed() -> Vec<TestVector> {
+    let sums = sums();
+    let attribute = sums.to_attribute(&ring(), object(Kind::Single)).unwrap();
+    let single = slice(Role::Object, &TEXTS.concat(), 0).0;
+    let (first, first_tag) = slice(Role::Part(1), TEXTS[0], 64);
+    let (second, second_tag) = slice(Role::Part(7), TEXTS[1], 128);
+    let filled = [&second[..], &[0; 8]].concat();
+    let part = |number, length: usize, filler, tag| Part { number, length: length as u64, filler, tag };
+    let filler = 8 + sums.in_filler();
+    let parts = [part(1, TEXTS[0].len(), 0, first_tag), part(7, TEXTS[1].len(), filler, second_tag)];
+    let many = with_sums(&[&first, &filled], &parts, &sums);
+    let mut changed = many.clone();
+    changed[first.len() + filled.len()] ^= 1;
+    let turned: String = attribute.chars().rev().collect();
+    let one = |name, text: &str| TestVector::new(name, object(Kind::Single), single.clone()).with(("checksums", text));
+    let of_parts = |name, stored| TestVector::new(name, object(Kind::Multipart), stored);
+    vec![
+        one("one slice, with checksums", &attribute),
+        of_parts("parts, with checksums in the last filler", many),
+        one("checksums that the key does not open", &turned),
+        of_parts("a bit of the checksums is another one", changed),
     ]
 }
 
@@ -172,12 +237,15 @@ fn document(cases: &[TestVector]) -> Value {
 #[test]
 fn the_documents_vectors_are_those_of_this_code() {
     let whole = whole();
-    assert!(whole.iter().all(|case| case.plain().is_some()));
+    assert!(whole.iter().all(|case| case.open().is_some()));
     let faulty = faulty();
     for case in &faulty {
-        assert_eq!(case.plain(), None, "{}", case.name);
+        assert_eq!(case.open(), None, "{}", case.name);
     }
-    let all: Vec<_> = whole.into_iter().chain(faulty).collect();
+    let summed = summed();
+    let found: Vec<_> = summed.iter().map(|case| case.open().map(|(_, sums)| sums)).collect();
+    assert_eq!(found, [Some(sums()), Some(sums()), None, None]);
+    let all: Vec<_> = whole.into_iter().chain(faulty).chain(summed).collect();
     let text = serde_json::to_string_pretty(&document(&all)).unwrap() + "\n";
     if std::env::var_os("VECTORS").is_some_and(|value| value == "update") {
         std::fs::write(path("vectors.json"), &text).unwrap();
@@ -227,7 +295,7 @@ fn another_reader_reads_other_objects() {
     for stored in singles.into_iter().chain(multiparts) {
         let name = format!("{:?} of {} B", stored.object.kind(), stored.text.len());
         cases.push(TestVector::new(&name, stored.object, stored.bytes));
-        assert_eq!(cases.last().unwrap().plain(), Some(stored.text));
+        assert_eq!(cases.last().unwrap().open(), Some((stored.text, Checksums::default())));
         let mut cut = TestVector::new(&format!("{name}, changed"), stored.object, cases.last().unwrap().stored.clone());
         let last = cut.stored.len() - 17;
         cut.stored[last] ^= 1;

@@ -47,7 +47,9 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
         multipart.extend_from_slice(&slice);
         multipart.resize(multipart.len() + filler as usize, 0);
     }
-    multipart.extend(manifest::seal_with(&ring(), object(Kind::Multipart), &parts, secrets(32)).unwrap());
+    multipart.extend(
+        manifest::seal_with(&ring(), object(Kind::Multipart), (&parts, &Checksums::default()), secrets(32)).unwrap(),
+    );
     let metadata = |kind| object(kind).to_metadata(&ring(), NAME, &[("Content-Type", "text/plain")]).unwrap() + "\n";
     let upload = UploadToken { object: object(Kind::Multipart), backend: "upload".into() };
     let etag = PartToken { part: parts[0], backend: "0123456789abcdef0123456789abcdef".into(), sums: None };

@@ -1,9 +1,12 @@
 //! Fields of requests and answers, between S3's form and the store's.
 
 use super::tag_set::{self, TAGGING};
+use crate::format::{Algorithm, Checksums};
 use crate::front::errors::{invalid, not_here};
 use crate::sealed::{Attributes, Info};
 use crate::store::{Conditions, ObjectName, Range};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use s3s::S3Result;
 use s3s::dto::{self, CopySource, ETag, Timestamp, TimestampFormat};
@@ -140,7 +143,7 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn of(info: &Info) -> Self {
-        let Attributes { content_type, headers, user } = &info.attributes;
+        let Attributes { content_type, headers, user, .. } = &info.attributes;
         let stored = |name: &str| headers.get(name).cloned();
         // Nothing but a date is taken.
         let date = |text: String| Timestamp::parse(TimestampFormat::HttpDate, &text).ok();
@@ -155,6 +158,43 @@ impl Shown {
             tag_count: tag_set::count(info),
         }
     }
+}
+
+/// Checksums as the fields of answers have them.
+#[derive(Default)]
+pub(super) struct Sums {
+    pub(super) crc32: Option<String>,
+    pub(super) crc32c: Option<String>,
+    pub(super) crc64nvme: Option<String>,
+    pub(super) sha1: Option<String>,
+    pub(super) sha256: Option<String>,
+    pub(super) kind: Option<dto::ChecksumType>,
+}
+
+impl Sums {
+    pub(super) fn of(sums: &Checksums) -> Self {
+        let text = |algorithm| sums.get(algorithm).map(|sum| STANDARD.encode(sum));
+        let kind = dto::ChecksumType::from_static(dto::ChecksumType::FULL_OBJECT);
+        Self {
+            crc32: text(Algorithm::Crc32),
+            crc32c: text(Algorithm::Crc32c),
+            crc64nvme: text(Algorithm::Crc64Nvme),
+            sha1: text(Algorithm::Sha1),
+            sha256: text(Algorithm::Sha256),
+            kind: (!sums.is_empty()).then_some(kind),
+        }
+    }
+
+    /// Those of an object, for GET and HEAD. Empty unless the client asks for them and for all of
+    /// the object.
+    pub(super) fn of_object(info: &Info, headers: &HeaderMap, is_part: bool) -> Self {
+        if is_part || !wants_checksums(headers) { Self::default() } else { Self::of(&info.attributes.checksums) }
+    }
+}
+
+/// Whether a client asks for checksums.
+pub(super) fn wants_checksums(headers: &HeaderMap) -> bool {
+    headers.get("x-amz-checksum-mode").is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"enabled"))
 }
 
 #[cfg(test)]

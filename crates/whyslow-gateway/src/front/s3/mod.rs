@@ -13,6 +13,7 @@ mod uploads;
 mod versions;
 
 use super::call::Call;
+use super::content::Holding;
 use super::cors::Cors;
 use super::options::Limits;
 use crate::sealed::SealedStore;
@@ -28,6 +29,7 @@ pub(super) struct Endpoint {
     pub(super) region: String,
     pub(super) limits: Limits,
     pub(super) cors: Cors,
+    pub(super) holding: Holding,
 }
 
 impl Endpoint {

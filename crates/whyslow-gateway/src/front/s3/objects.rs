@@ -23,10 +23,12 @@ impl Endpoint {
         let upload = Upload::take(&request, self.limits.object_bytes)?.with_default_checksum();
         let input = request.input;
         self.store.expect_upload(&input.bucket, upload.length);
-        let attributes = attributes(&request.headers, input.content_type, input.metadata)?;
+        let mut attributes = attributes(&request.headers, input.content_type, input.metadata)?;
         let conditions = conditions(&request.headers, "");
         let size = size(upload.length);
-        let (content, sums) = upload.content().await.map_err(|_| fault(call))?;
+        let content = upload.content_and_checksums(&self.holding).await;
+        let (content, sums, known) = content.map_err(|_| fault(call))?;
+        attributes.checksums = known;
         let object = ObjectName::new(input.bucket, input.key);
         let stored = self.store.put(&object, content, &attributes, &conditions).await;
         let receipt = stored.map_err(|error| answer(call, error))?;

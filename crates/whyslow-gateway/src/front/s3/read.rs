@@ -1,6 +1,6 @@
 //! Objects are read: get, head; all of one, a range, or a part as it was sent.
 
-use super::fields::{Shown, conditions, range, refuse, size, tag, timestamp};
+use super::fields::{Shown, Sums, conditions, range, refuse, size, tag, timestamp, wants_checksums};
 use super::objects::current;
 use super::{Answer, Endpoint};
 use crate::front::call::Call;
@@ -37,7 +37,7 @@ impl Endpoint {
         };
         let Opened { info, range: (first, end), bytes, transfers } = opened;
         call.reads(&transfers);
-        let shown = Shown::of(&info);
+        let (shown, sums) = (Shown::of(&info), Sums::of_object(&info, &request.headers, is_part));
         let body = http_body_util::StreamBody::new(bytes.map(|bytes| bytes.map(http_body::Frame::data)));
         let output = GetObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
@@ -55,6 +55,12 @@ impl Endpoint {
             expires: shown.expires,
             metadata: shown.metadata,
             tag_count: shown.tag_count,
+            checksum_crc32: sums.crc32,
+            checksum_crc32c: sums.crc32c,
+            checksum_crc64nvme: sums.crc64nvme,
+            checksum_sha1: sums.sha1,
+            checksum_sha256: sums.sha256,
+            checksum_type: sums.kind,
             ..GetObjectOutput::default()
         };
         Ok(S3Response::new(output))
@@ -139,7 +145,11 @@ impl Endpoint {
             let (info, part) = self.part(call, object, number, &conditions).await?;
             return Ok((info, Some(part)));
         }
-        let info = self.store.head(object, &conditions).await.map_err(|error| answer(call, error))?;
+        let info = match wants_checksums(headers) && wanted == Wanted::All {
+            true => self.store.head_with_checksums(object, &conditions).await,
+            false => self.store.head(object, &conditions).await,
+        };
+        let info = info.map_err(|error| answer(call, error))?;
         let part = range_of(&info, wanted)?;
         Ok((info, part))
     }
@@ -174,7 +184,7 @@ impl Endpoint {
             Ok(found) => found,
             Err(error) => return Err(self.with_tag(&object, &request.headers, error).await),
         };
-        let shown = Shown::of(&info);
+        let (shown, sums) = (Shown::of(&info), Sums::of_object(&info, &request.headers, part.is_some()));
         let (first, end) = part.unwrap_or((0, info.size));
         let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
@@ -190,6 +200,12 @@ impl Endpoint {
             content_language: shown.content_language,
             expires: shown.expires,
             metadata: shown.metadata,
+            checksum_crc32: sums.crc32,
+            checksum_crc32c: sums.crc32c,
+            checksum_crc64nvme: sums.crc64nvme,
+            checksum_sha1: sums.sha1,
+            checksum_sha256: sums.sha256,
+            checksum_type: sums.kind,
             ..HeadObjectOutput::default()
         };
         Ok(S3Response::new(output))

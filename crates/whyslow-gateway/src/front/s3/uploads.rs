@@ -1,6 +1,6 @@
 //! Uploads in parts.
 
-use super::fields::{attributes, conditions, refuse, size, source, source_range, tag, timestamp};
+use super::fields::{Sums, attributes, conditions, refuse, size, source, source_range, tag, timestamp};
 use super::objects::{fault, not_modified_is_failed};
 use super::{Answer, Endpoint};
 use crate::front::call::Call;
@@ -116,11 +116,11 @@ impl Endpoint {
         // A client that waits for longer is kept awake with white space, as S3 does; what happens
         // then is told inside of an answer that began as 200.
         if let Ok(done) = tokio::time::timeout(self.limits.complete_patience, &mut work).await {
-            return Ok(S3Response::new(completed(call, (output, whole), done)?));
+            return Ok(S3Response::new(completed(call, output, done)?));
         }
         let noted = call.clone();
         let head = CompleteMultipartUploadOutput::default();
-        let future = Box::pin(async move { completed(&noted, (output, whole), work.await) });
+        let future = Box::pin(async move { completed(&noted, output, work.await) });
         Ok(S3Response::new(CompleteMultipartUploadOutput { future: Some(future), ..head }))
     }
 
@@ -245,22 +245,18 @@ type Done = Result<S3Result<Receipt>, tokio::task::JoinError>;
 
 fn completed(
     call: &Call,
-    (mut output, whole): (CompleteMultipartUploadOutput, Whole),
+    mut output: CompleteMultipartUploadOutput,
     done: Done,
 ) -> S3Result<CompleteMultipartUploadOutput> {
     let broken = |_| S3Error::with_message(S3ErrorCode::InternalError, "the gateway failed");
     let receipt = done.map_err(broken)??;
     call.stored(&receipt);
     output.e_tag = tag(&receipt.tag);
-    if let Some(sums) = receipt.sums {
-        // What the client stated, and CRC-64 if it stated nothing, as S3 does.
-        let is_stated = whole.crc32.is_some() || whole.crc32c.is_some();
-        output.checksum_crc32 = whole.crc32.map(|_| STANDARD.encode(sums.crc32.to_be_bytes()));
-        output.checksum_crc32c = whole.crc32c.map(|_| STANDARD.encode(sums.crc32c.to_be_bytes()));
-        let crc64nvme = || STANDARD.encode(sums.crc64nvme.to_be_bytes());
-        output.checksum_crc64nvme = (!is_stated || whole.crc64nvme.is_some()).then(crc64nvme);
-        output.checksum_type = Some(ChecksumType::from_static(ChecksumType::FULL_OBJECT));
-    }
+    let sums = Sums::of(&receipt.checksums);
+    output.checksum_crc32 = sums.crc32;
+    output.checksum_crc32c = sums.crc32c;
+    output.checksum_crc64nvme = sums.crc64nvme;
+    output.checksum_type = sums.kind;
     Ok(output)
 }
 

@@ -1,6 +1,6 @@
 //! Versions, as S3 has them of a bucket without any: each object is its version `null`.
 
-use super::fields::{size, tag, timestamp};
+use super::fields::{Sums, size, tag, timestamp};
 use super::lists::{Coding, most};
 use super::{Answer, Endpoint};
 use crate::front::call::Call;
@@ -63,7 +63,6 @@ impl Endpoint {
         let input = request.input;
         current(input.version_id.as_deref())?;
         let object = ObjectName::new(input.bucket, input.key);
-        let info = self.store.head(&object, &Conditions::default()).await.map_err(|error| answer(call, error))?;
         // Commas within a field stand between its values.
         let fields: Vec<&str> = input.object_attributes.iter().flat_map(|one| one.as_str().split(',')).collect();
         let known = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
@@ -71,8 +70,23 @@ impl Endpoint {
             return Err(invalid("Invalid attribute name specified."));
         }
         let wants = |name: &str| fields.iter().any(|field| field.trim() == name);
+        let info = match wants("Checksum") {
+            true => self.store.head_with_checksums(&object, &Conditions::default()).await,
+            false => self.store.head(&object, &Conditions::default()).await,
+        };
+        let info = info.map_err(|error| answer(call, error))?;
+        let sums = Sums::of(&info.attributes.checksums);
+        let checksum = (wants("Checksum") && sums.kind.is_some()).then_some(Checksum {
+            checksum_crc32: sums.crc32,
+            checksum_crc32c: sums.crc32c,
+            checksum_crc64nvme: sums.crc64nvme,
+            checksum_sha1: sums.sha1,
+            checksum_sha256: sums.sha256,
+            checksum_type: sums.kind,
+        });
         let parts = info.parts.and_then(|count| i32::try_from(count).ok()).filter(|_| wants("ObjectParts"));
         Ok(S3Response::new(GetObjectAttributesOutput {
+            checksum,
             e_tag: tag(&info.tag).filter(|_| wants("ETag")),
             last_modified: timestamp(info.modified),
             object_size: size(info.size).filter(|_| wants("ObjectSize")),

@@ -61,6 +61,7 @@ fn some_attributes() -> Attributes {
         content_type: Some("text/plain; charset=utf-8".to_owned()),
         headers: map(&[("cache-control", "max-age=60,  private"), ("content-encoding", "gzip")]),
         user: map(&[("id", "7"), ("place", " 50 % of Köln ")]),
+        ..Attributes::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::format::plain_size;
+use crate::format::{Algorithm, Checksums};
 
 #[tokio::test]
 async fn parts_come_in_any_order_and_again() {
@@ -182,5 +183,66 @@ async fn whole_object_is_compared_with_what_the_client_states() {
     }
     // It is as it was, and another gateway completes it.
     let receipt = other.complete_whole(&key, &id, &list, (&right, &anyhow())).await.unwrap();
-    assert_eq!(receipt.sums, Some(sums));
+    let mut stated = Checksums::default();
+    stated.add(Algorithm::Crc32, &sums.crc32.to_be_bytes());
+    stated.add(Algorithm::Crc32c, &sums.crc32c.to_be_bytes());
+    stated.add(Algorithm::Crc64Nvme, &sums.crc64nvme.to_be_bytes());
+    assert_eq!(receipt.checksums, stated);
+    // They are stored, and a gateway that remembers nothing reads them.
+    for sealed in [&bench.sealed, &other, &bench.forgetful()] {
+        let info = sealed.head_with_checksums(&key, &anyhow()).await.unwrap();
+        assert_eq!((info.size, info.attributes.checksums), (70_003, stated.clone()));
+        let opened = sealed.get(&key, None, &anyhow()).await.unwrap();
+        assert_eq!(opened.info.attributes.checksums, stated);
+    }
+}
+
+#[tokio::test]
+async fn checksums_stay_with_an_object_that_is_copied() {
+    for bench in all() {
+        let mut checksums = Checksums::default();
+        checksums.add(Algorithm::Sha1, &[7; 20]);
+        let attributes = Attributes { checksums: checksums.clone(), ..some_attributes() };
+        bench.sealed.put(&name("one"), content(b"x"), &attributes, &anyhow()).await.unwrap();
+        bench.upload("many", &[(1, 100_000), (2, 5)]).await;
+        for from in ["one", "many"] {
+            let before = bench.sealed.head_with_checksums(&name(from), &anyhow()).await.unwrap();
+            assert!(!before.attributes.checksums.is_empty());
+            assert_eq!(before.attributes.headers, some_attributes().headers);
+            let (to, other) = (name("copy"), Attributes::default());
+            bench.sealed.copy(&name(from), &to, Some(&other), &anyhow()).await.unwrap();
+            let after = bench.forgetful().head_with_checksums(&to, &anyhow()).await.unwrap();
+            assert_eq!(after.attributes.checksums, before.attributes.checksums);
+        }
+        assert_eq!(bench.sealed.head(&name("one"), &anyhow()).await.unwrap().attributes.checksums, checksums);
+    }
+}
+
+/// The storage sees neither the checksums nor that two objects have the same ones.
+#[tokio::test]
+async fn checksums_are_stored_encrypted() {
+    let bench = in_memory(SealedOptions::default());
+    let mut checksums = Checksums::default();
+    checksums.add(Algorithm::Sha1, &[7; 20]);
+    let attributes = Attributes { checksums, ..Attributes::default() };
+    for key in ["a", "b"] {
+        bench.sealed.put(&name(key), content(b"x"), &attributes, &anyhow()).await.unwrap();
+    }
+    let texts: Vec<_> = {
+        let state = bench.memory().state();
+        let text = |key| state.objects[&name(key)].options.metadata["whyslow-checksums"].clone();
+        ["a", "b"].map(text).to_vec()
+    };
+    assert_ne!(texts[0], texts[1]);
+    // Those of another object are a fault.
+    bench
+        .memory()
+        .state()
+        .objects
+        .get_mut(&name("a"))
+        .unwrap()
+        .options
+        .metadata
+        .insert("whyslow-checksums".into(), texts[1].clone());
+    assert!(matches!(get(&bench.sealed, "a", None).await.unwrap_err().kind, SealedErrorKind::Metadata(_)));
 }

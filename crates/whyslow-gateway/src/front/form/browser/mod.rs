@@ -61,8 +61,10 @@ pub(in crate::front) async fn answer(
         return Err(S3Error::with_message(S3ErrorCode::KeyTooLongError, "a key has at most 1,024 bytes"));
     }
     let headers = fields.to_headers()?;
-    let attributes = fields.attributes(&headers, file.content_type.clone())?;
-    file.expect(sizes, Verifier::of(&headers)?);
+    let mut attributes = fields.attributes(&headers, file.content_type.clone())?;
+    let verifier = Verifier::of(&headers)?;
+    attributes.checksums = verifier.stated().unwrap_or_default();
+    file.expect(sizes, verifier);
     let object = ObjectName::new(bucket, key);
     let (_, _, receipt) = gather::store(forms, call, (&object, &attributes), file).await?;
     call.stored(&receipt);
