@@ -12,7 +12,7 @@ use whyslow_output::OutputPath;
 #[derive(Debug, Parser)]
 #[command(name = "whyslow-gateway", version, max_term_width = 100)]
 #[command(after_help = "`whyslow gateway` starts it as well.\n\
-Exit status: 0 it did what it was asked for, 2 it could not; a signal that ends `serve` at once is 128 and its number.")]
+Exit status: 0 it did what it was asked for, 1 `check` found damaged objects, 2 it could not; a signal that ends `serve` at once is 128 and its number.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub task: Gateway,
@@ -93,6 +93,10 @@ pub(crate) enum Gateway {
     Serve(Box<ServeArgs>),
     /// Say what limited the transfers of a gateway that runs.
     Stats(StatsArgs),
+    /// Verify the objects of a bucket, and print those that are damaged.
+    ///
+    /// Every object is read and opened. Exit status 1: some are damaged; 2: some could not be read.
+    Check(Box<CheckArgs>),
     /// List the uploads in parts that nobody completed, and drop them.
     Clean(Box<CleanArgs>),
     /// Print a completion script for a shell.
@@ -130,6 +134,29 @@ pub(crate) struct StatsArgs {
     /// How many of the slowest transfers to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
+}
+
+/// The objects to verify.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// Only in this bucket [default: the store's, or all].
+    #[arg(long, value_name = "BUCKET")]
+    pub bucket: Option<String>,
+    /// Only objects whose key begins so.
+    #[arg(long, value_name = "PREFIX", default_value = "")]
+    pub prefix: String,
+    /// Verify metadata, header and manifest alone: two requests an object, and not its bytes.
+    #[arg(long)]
+    pub heads: bool,
+    /// Objects that are read at once.
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub parallel: std::num::NonZeroU8,
+    #[command(flatten)]
+    pub file: super::options::ConfigFile,
+    #[command(flatten)]
+    pub storage: super::options::Storage,
+    #[command(flatten)]
+    pub keys: super::options::KeyFiles,
 }
 
 /// What to drop.

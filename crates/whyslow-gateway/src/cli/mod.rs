@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod backend;
+mod check;
 mod clean;
 mod config;
 mod init;
@@ -43,6 +44,7 @@ pub(crate) fn run(task: &Gateway, mut out: Output) -> anyhow::Result<ExitCode> {
         }
         Gateway::Serve(args) => return serve::run(args),
         Gateway::Stats(args) => stats::run(args, out.table_width())?,
+        Gateway::Check(args) => return check::run(args, out),
         Gateway::Clean(args) => return clean::run(args, out),
         Gateway::Completions { shell } => {
             let mut script = Vec::new();

@@ -7,6 +7,7 @@ use super::tags;
 use super::types::{
     Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
 };
+use super::verify::{self, StoredPage, Verdict};
 use super::{copy, get, head, list, marker, multipart, part, put};
 use crate::format::{Layout, sealed_size};
 use crate::keys::Keyring;
@@ -94,6 +95,22 @@ impl SealedStore {
         marker::check(&self.context, &object.bucket).await?;
         let found = part::layout(&self.context, object).await;
         found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
+    }
+
+    /// Lists a page of a bucket as it is stored, with the names that cannot be read; the client's
+    /// keys begin with `prefix`.
+    pub async fn stored_page(&self, bucket: &str, prefix: &str, continuation: Option<String>) -> Result<StoredPage> {
+        marker::check(&self.context, bucket).await?;
+        verify::page(&self.context, (bucket, prefix), continuation).await
+    }
+
+    /// Verifies an object: all of it, or its head and its end alone.
+    pub async fn verify(&self, object: &ObjectName, content: bool) -> Verdict {
+        let verdict = verify::verify(&self.context, (object, self.place().await), content).await;
+        match verdict {
+            Verdict::Damaged(error) => Verdict::Damaged(marker::numbered(&self.context, &object.bucket, error)),
+            verdict => verdict,
+        }
     }
 
     /// Lists a page of a bucket, in the order of the keys' bytes.

@@ -94,8 +94,10 @@ pub(super) async fn open(
     let bytes =
         opening::gather(bytes_plan.spans(), arriving, reserve, memory, |rest| read_spans(source, rest, plan, memory));
     let begun = opening::open(Arc::clone(&context.keyring), (Arc::clone(&layout), bytes_plan), bytes, place);
+    let fault = begun.fault.clone();
     let bytes = begun.first().await?;
-    Ok(Opened { info: client_info(name, info, attributes, &layout), range: plain, bytes, transfers: options.transfers })
+    let (info, transfers) = (client_info(name, info, attributes, &layout), options.transfers);
+    Ok(Opened { info, range: plain, bytes, transfers, fault })
 }
 
 /// The object as the client knows it.

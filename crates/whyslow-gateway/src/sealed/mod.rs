@@ -34,14 +34,16 @@ mod sealing;
 mod tags;
 mod tail;
 mod types;
+mod verify;
 
 pub use crate::memory::{Memory, Permit};
 pub use error::{SealedError, SealedErrorKind};
 pub use facade::SealedStore;
 pub use own::Setting;
 pub use types::{
-    Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
+    Attributes, Change, Content, FoundFault, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
 };
+pub use verify::{StoredPage, Verdict};
 
 #[cfg(test)]
 mod tests;

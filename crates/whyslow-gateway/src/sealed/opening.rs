@@ -1,6 +1,7 @@
 //! Stored bytes as they come, verified plaintext as it goes.
 
 use super::error::{SealedError, SealedErrorKind};
+use super::types::FoundFault;
 use crate::format::{Fault, Layout, Plan, Reader};
 use crate::keys::Keyring;
 use crate::memory::{Memory, Permit};
@@ -10,7 +11,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Stored bytes that are opened at once.
 const STEP: usize = 64 << 10;
@@ -150,15 +151,15 @@ pub(super) fn open(
     stored: HeldStream,
     place: Permit,
 ) -> Begun {
-    let (reader, fault) = (Reader::new(keyring, layout, plan), Arc::default());
-    let opening = Opening { reader, stored, item: Bytes::new(), taken: None, fault: Arc::clone(&fault), _place: place };
+    let (reader, fault) = (Reader::new(keyring, layout, plan), FoundFault::default());
+    let opening = Opening { reader, stored, item: Bytes::new(), taken: None, fault: fault.clone(), _place: place };
     Begun { bytes: stream::try_unfold(opening, Opening::next).boxed(), fault }
 }
 
 /// Plaintext of which nothing was taken.
 pub(super) struct Begun {
     bytes: ByteStream,
-    fault: Arc<OnceLock<Fault>>,
+    pub fault: FoundFault,
 }
 
 impl Begun {
@@ -169,7 +170,7 @@ impl Begun {
             Some(Ok(first)) => Ok(stream::iter([Ok(first)]).chain(self.bytes).boxed()),
             None => Ok(stream::empty().boxed()),
             Some(Err(error)) => Err(match self.fault.get() {
-                Some(fault) => (*fault).into(),
+                Some(fault) => fault.into(),
                 None => SealedError::new(SealedErrorKind::Unavailable, error.to_string()),
             }),
         }
@@ -184,7 +185,7 @@ struct Opening {
     /// Memory of that, and of the chunk that is incomplete.
     taken: Option<Permit>,
     /// Why it ended, for [`Begun::first`].
-    fault: Arc<OnceLock<Fault>>,
+    fault: FoundFault,
     _place: Permit,
 }
 
@@ -231,8 +232,7 @@ impl Opening {
     }
 }
 
-fn failed(noted: &OnceLock<Fault>, fault: Fault) -> BodyError {
-    // The first one counts.
-    let _ = noted.set(fault);
+fn failed(noted: &FoundFault, fault: Fault) -> BodyError {
+    noted.set(fault);
     BodyError::Source(fault.to_string())
 }

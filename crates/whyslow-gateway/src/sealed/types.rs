@@ -1,11 +1,12 @@
 //! What goes in and comes out: objects as clients know them.
 
-use crate::format::Checksums;
+use crate::format::{Checksums, Fault};
 use crate::keys::EpochId;
 use crate::memory::Memory;
 use crate::pool::{ByteStream, Transfer, Transfers};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 /// Plaintext to be stored.
@@ -86,6 +87,22 @@ pub struct Info {
     pub parts: Option<u32>,
 }
 
+/// The fault that ended an object's bytes, if one did. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct FoundFault(Arc<OnceLock<Fault>>);
+
+impl FoundFault {
+    /// The fault, once the bytes have ended.
+    pub fn get(&self) -> Option<Fault> {
+        self.0.get().copied()
+    }
+
+    pub(super) fn set(&self, fault: Fault) {
+        // The first one counts.
+        let _ = self.0.set(fault);
+    }
+}
+
 /// An object that is being read.
 pub struct Opened {
     /// The object; its size is that of all of it.
@@ -96,6 +113,8 @@ pub struct Opened {
     pub bytes: ByteStream,
     /// How the stored bytes came: complete when all of `bytes` did.
     pub transfers: Transfers,
+    /// Why `bytes` ended early, if the object is not what was sealed.
+    pub fault: FoundFault,
 }
 
 impl fmt::Debug for Opened {

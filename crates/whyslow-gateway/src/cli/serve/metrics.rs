@@ -9,9 +9,9 @@ use prometheus_client::encoding::{
     DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelValueEncoder,
 };
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -63,10 +63,18 @@ struct Under {
     limit: Value,
 }
 
+/// A request, by the id that the client and the log have of it.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Which {
+    request_id: String,
+}
+
+type Times = HistogramWithExemplars<Which>;
+
 /// All that is counted.
 pub(super) struct Metrics {
     requests: Family<Answered, Counter>,
-    took: Family<Of, Histogram>,
+    took: Family<Of, Times>,
     bytes_in: Counter,
     bytes_out: Counter,
     sealing: Seconds,
@@ -84,7 +92,7 @@ pub(super) trait Now: Send + Sync + 'static {
 impl Metrics {
     pub(super) fn new(now: Arc<dyn Now>) -> Self {
         let mut registry = Registry::with_prefix("whyslow_gateway");
-        let histogram: fn() -> Histogram = || Histogram::new(TIMES);
+        let histogram: fn() -> Times = || Times::new(TIMES.into_iter());
         let (requests, took) = (Family::default(), Family::new_with_constructor(histogram));
         let (bytes_in, bytes_out, sealing) = (Counter::default(), Counter::default(), Seconds::default());
         let (phases, limits) = (Family::default(), Family::default());
@@ -105,7 +113,10 @@ impl Metrics {
     pub(super) fn add(&self, record: &Record) {
         let operation = Value(record.operation.unwrap_or("unknown"));
         self.requests.get_or_create(&Answered { operation, status: Value(class(record.status)) }).inc();
-        self.took.get_or_create(&Of { operation }).observe(record.times.total().as_secs_f64());
+        // The last request of each bucket is its exemplar: the log has the rest about it.
+        let which = Which { request_id: record.id.clone() };
+        let ended = record.at.checked_add(record.times.total());
+        self.took.get_or_create(&Of { operation }).observe(record.times.total().as_secs_f64(), Some(which), ended);
         self.bytes_in.inc_by(record.bytes_in);
         self.bytes_out.inc_by(record.bytes_out);
         self.sealing.inc_by(record.sealing.as_secs_f64());

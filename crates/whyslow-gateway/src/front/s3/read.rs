@@ -6,7 +6,7 @@ use super::{Answer, Endpoint};
 use crate::front::call::Call;
 use crate::front::errors::{answer, invalid};
 use crate::pool::Transfers;
-use crate::sealed::{Info, Opened, SealedErrorKind};
+use crate::sealed::{FoundFault, Info, Opened, SealedErrorKind};
 use crate::store::{Conditions, ObjectName, Range};
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -35,7 +35,7 @@ impl Endpoint {
             Ok(opened) => opened,
             Err(error) => return Err(self.with_tag(&object, &request.headers, error).await),
         };
-        let Opened { info, range: (first, end), bytes, transfers } = opened;
+        let Opened { info, range: (first, end), bytes, transfers, .. } = opened;
         call.reads(&transfers);
         let (shown, sums) = (Shown::of(&info), Sums::of_object(&info, &request.headers, is_part));
         let body = http_body_util::StreamBody::new(bytes.map(|bytes| bytes.map(http_body::Frame::data)));
@@ -109,7 +109,7 @@ impl Endpoint {
             let (first, end) = range;
             if first == end {
                 let (bytes, transfers) = (stream::empty().boxed(), Transfers::default());
-                return Ok(Opened { info, range, bytes, transfers });
+                return Ok(Opened { info, range, bytes, transfers, fault: FoundFault::default() });
             }
             let same = Conditions { if_match: Some(format!("\"{}\"", info.tag)), ..Conditions::default() };
             match self.store.get(object, Some(Range::FromTo(first, end - 1)), &same).await {

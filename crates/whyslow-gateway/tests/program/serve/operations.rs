@@ -27,6 +27,13 @@ fn metrics_statistics_and_the_page() {
     ] {
         assert!(metrics.lines().any(|one| one == line), "{line} is not in\n{metrics}");
     }
+    // The exemplar of a bucket is a request in the log.
+    let bucket = |line: &&str| {
+        line.contains("request_seconds_bucket{") && line.contains("operation=\"PutObject\"") && line.contains(" # ")
+    };
+    let exemplar = metrics.lines().find(bucket).unwrap_or_else(|| panic!("no exemplar in\n{metrics}"));
+    let id = exemplar.split_once("# {request_id=\"").unwrap().1.split_once('"').unwrap().0;
+    assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{exemplar}");
     assert!(metrics.ends_with("# EOF\n") && !metrics.contains("script"));
 
     let (_, page) = gateway.administration("/");
@@ -107,6 +114,49 @@ fn the_layout_of_what_is_stored() {
     }
     let (code, _, errors) = output(&mut place.command(&["layout", "file", "--metadata", "1.single.x"]));
     assert!(code == Some(2) && errors.contains("--name"), "{errors}");
+}
+
+#[test]
+fn check_names_the_damaged_objects() {
+    for hidden in [false, true] {
+        let (place, names) = (Place::new(), format!("--encrypt-names={hidden}"));
+        let gateway = place.serve(&[&names]);
+        assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);
+        for key in ["a", "b", "folder/c"] {
+            assert_eq!(gateway.ask("PUT", &format!("/photos/{key}"), &pattern(100_000, 0)).0, 200);
+        }
+        gateway.end();
+        let check = |more: &[&str]| {
+            let (code, printed, errors) = output(place.command(&["check", "--store", "file:store", &names]).args(more));
+            assert_eq!(errors, "", "{printed}");
+            (code, printed)
+        };
+        let whole = |text: &str| (Some(0), format!("whole: {text} of plaintext; 0 damaged\n"));
+        assert_eq!(check(&[]), whole("3 objects, 300,000 B"));
+        assert_eq!(check(&["--bucket", "photos", "--prefix", "folder/"]), whole("1 object, 100,000 B"));
+        // A bit of the second chunk of one, and an object under another name.
+        let folder = place.at("store/photos");
+        let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.is_file());
+        files.sort();
+        let mut stored = std::fs::read(&files[0]).unwrap();
+        stored[70_000] ^= 1;
+        // In place, so that its metadata stays.
+        let mut file = std::fs::OpenOptions::new().write(true).open(&files[0]).unwrap();
+        file.write_all(&stored).unwrap();
+        let moved = std::process::Command::new("cp").arg("-a").args([&files[1], &folder.join("moved")]).status();
+        assert!(moved.unwrap().success());
+        let (code, printed) = check(&[]);
+        assert_eq!(code, Some(1));
+        let lines: Vec<_> = printed.lines().collect();
+        assert_eq!(lines.len(), 3, "{printed}");
+        assert!(lines.iter().any(|line| line.starts_with("damaged: photos/moved: ")), "{printed}");
+        assert!(lines.iter().filter(|line| line.starts_with("damaged: photos/")).count() == 2, "{printed}");
+        assert_eq!(lines[2], "whole: 2 objects, 200,000 B of plaintext; 2 damaged");
+        // Heads and ends alone do not show the bit.
+        let (code, printed) = check(&["--heads"]);
+        assert_eq!((code, printed.lines().count()), (Some(1), 2), "{printed}");
+    }
 }
 
 #[test]
