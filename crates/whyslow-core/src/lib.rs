@@ -102,6 +102,10 @@ pub mod unstable {
         pub use crate::tls::{Opened, PlaintextSink, Sent, Session};
     }
     /// See the [crate's description](crate).
+    pub mod quic {
+        pub use crate::quic::read_frames;
+    }
+    /// See the [crate's description](crate).
     pub mod limit {
         pub use crate::limit::*;
     }

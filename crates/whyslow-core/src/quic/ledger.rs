@@ -289,6 +289,11 @@ impl Ledger {
         self.holes = holes;
     }
 
+    /// The unacknowledged packets with data, if there are at most `most`.
+    pub(super) fn few_unacknowledged(&self, most: usize) -> Option<Vec<u64>> {
+        (self.packets.len() <= most && self.holes.is_empty()).then(|| self.packets.keys().copied().collect())
+    }
+
     /// Completes an ACK frame.
     pub(super) fn complete_ack(&mut self, found: &mut Acknowledged) {
         let una = self.una;

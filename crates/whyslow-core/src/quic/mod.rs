@@ -17,6 +17,8 @@ mod ledger;
 mod opened;
 mod protection;
 mod sent;
+#[cfg(feature = "unstable")]
+mod unprotected;
 
 use crate::capture::Packet;
 use crate::tls::KeyRing;
@@ -28,6 +30,8 @@ use header::{Kind, Long};
 use sent::Endpoint;
 pub use sent::{Known, Sent};
 use std::collections::HashMap;
+#[cfg(feature = "unstable")]
+pub use unprotected::read_frames;
 
 /// Most simultaneous connections; beyond it, those with the longest silence are dropped.
 const MAX_CONNECTIONS: usize = 4096;

@@ -21,6 +21,10 @@ const PACKET_LENGTHS: std::ops::RangeInclusive<usize> = 1_200..=1_472;
 /// Most pieces of stream bytes that wait for the next segment.
 const MAX_PENDING: usize = 64;
 
+/// Packets whose ACK is delayed: of the second one it follows at once, and a packet may be on its
+/// way meanwhile.
+const DELAYED_ACK: usize = 2;
+
 /// TLS 1.3, which QUIC requires (RFC 9001 section 4.2).
 const TLS13: u16 = 0x0304;
 /// The packet number spaces (RFC 9000 section 12.3).
@@ -321,6 +325,14 @@ impl OpenedConnection {
         Some(header.number)
     }
 
+    /// Takes the frames of a packet without protection.
+    pub(super) fn plain(&mut self, from: End, number: u64, frames: &[u8], time: Time) -> Option<Emission> {
+        self.plain.clear();
+        self.plain.extend_from_slice(frames);
+        let is_new = self.recent[from.index()].is_new(number, time);
+        if is_new { self.frames(from, number, time) } else { None }
+    }
+
     /// Parses the frames in `plain`; `None` if they have no effect that a segment shows.
     fn frames(&mut self, from: End, number: u64, time: Time) -> Option<Emission> {
         let plain = std::mem::take(&mut self.plain);
@@ -330,13 +342,17 @@ impl OpenedConnection {
         let packet = PacketAt { from, number, missing, time };
         let mut emission = Emission::default();
         let mut acknowledged = Acknowledged::default();
+        let mut begins = false;
         for frame in Frames::new(&plain) {
             match frame {
                 Frame::Ack(ack) => {
                     self.note_loop(from, self.recent[other].time_of(ack.largest).map(|sent| time - sent));
                     self.acknowledge(other, &ack, &mut acknowledged);
                 }
-                Frame::Stream(piece) => self.carry(&packet, &piece, &mut emission.places),
+                Frame::Stream(piece) => {
+                    begins |= piece.offset == 0 && piece.stream & 3 == 0;
+                    self.carry(&packet, &piece, &mut emission.places);
+                }
                 Frame::MaxData(most) => self.ledgers[other].grant_connection(most, time),
                 Frame::MaxStreamData { stream, most } => self.ledgers[other].grant(stream, most, time),
                 Frame::DataBlocked | Frame::StreamDataBlocked => self.facts.blocked[own] += 1,
@@ -346,6 +362,9 @@ impl OpenedConnection {
             }
         }
         self.plain = plain;
+        if begins {
+            self.accept_turn(&packet, &mut acknowledged);
+        }
         self.answer(other, acknowledged, &mut emission);
         (emission.acknowledges || !emission.places.is_empty()).then_some(emission)
     }
@@ -356,6 +375,19 @@ impl OpenedConnection {
         ledger.complete_ack(found);
         let marks = &mut self.facts.congestion_marks[sender];
         *marks = ack.congestion_marks.max(*marks);
+    }
+
+    /// A request, or its response, begins: its sender has what came before, although its ACK is
+    /// delayed. Every second packet is acknowledged at once (RFC 9000 section 13.2.2), so that more
+    /// of them are lost or on their way.
+    fn accept_turn(&mut self, packet: &PacketAt, found: &mut Acknowledged) {
+        let sender = packet.from.other().index();
+        let loop_back = self.loops[packet.from.index()].unwrap_or_default();
+        let Some(numbers) = self.ledgers[sender].few_unacknowledged(DELAYED_ACK) else { return };
+        let times = numbers.iter().map(|&number| self.recent[sender].time_of(number));
+        if times.flatten().filter(|&sent| packet.time - sent >= loop_back).count() == numbers.len() {
+            numbers.iter().for_each(|&number| self.ledgers[sender].acknowledge((number, number), found));
+        }
     }
 
     fn carry(&mut self, packet: &PacketAt, piece: &Piece<'_>, places: &mut Vec<Places>) {

@@ -45,7 +45,7 @@ pub(super) use kind::{SMALL, is_text};
 #[cfg(any(test, feature = "unstable"))]
 pub use messages::WindowWait;
 #[cfg(feature = "unstable")]
-pub use messages::read_plaintext;
+pub use messages::{ClearPiece, read_clear, read_http3, read_plaintext};
 pub use messages::{MessageFacts, RequestFacts, UsedWindow};
 pub use protocol::Protocol;
 pub(super) use readers::{PayloadReaders, ReaderPlace};

@@ -223,7 +223,7 @@ fn whole_number(truncated: u32, bits: u32, largest: Option<u64>) -> u64 {
 }
 
 /// The secrets of a QUIC connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct QuicSecrets(Secrets);
 
 impl KeyRing {

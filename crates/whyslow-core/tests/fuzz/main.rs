@@ -12,6 +12,7 @@ mod harness;
 mod meter;
 mod mutate;
 mod packets;
+mod requests;
 mod robustness;
 mod seeds;
 mod stages;

@@ -194,6 +194,39 @@ fn lost_packet_is_a_retransmission() {
     );
 }
 
+/// Small requests one after the other, each with its response; ACKs come by their timers, behind
+/// what the application sends next.
+fn requests_in_turn() -> Script {
+    let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
+    let (mut at, mut numbers) = (41, [0, 0]);
+    let on =
+        |id: u8, offset: u64, data: &[u8], fin: bool| [&[0x0c | u8::from(fin), id][..], &varint(offset), data].concat();
+    for id in (0..15).map(|nth| 4 * nth) {
+        script.push((at, true, sealed(true, numbers[0], &on(id, 0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
+        // HEADERS with :status 200, and a DATA frame of 4,789 bytes.
+        let mut body = vec![0; 4_800];
+        body[..8].copy_from_slice(&[1, 3, 0, 0, 0xd9, 0, 0x52, 0xb8]);
+        for (nth, piece) in body.chunks(1_200).enumerate() {
+            let frames = on(id, nth as u64 * 1_200, piece, nth == 3);
+            script.push((at + 40, false, sealed(false, numbers[1], &frames)));
+            numbers[1] += 1;
+        }
+        script.push((at + 40, false, sealed(false, numbers[1], &ack(numbers[0]))));
+        script.push((at + 40, true, sealed(true, numbers[0] + 1, &ack(numbers[1] - 2))));
+        numbers = [numbers[0] + 2, numbers[1] + 1];
+        at += 41;
+    }
+    script
+}
+
+#[test]
+fn requests_are_turns_although_their_acks_come_late() {
+    let analysis = explained_with(&requests_in_turn(), key_log());
+    assert_eq!(analysis.connections[0].exchanges.len(), 15, "{:?}", analysis.connections[0].exchanges);
+    let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
+    assert!(!causes.contains(&Cause::ProtocolWindow), "{causes:?}");
+}
+
 proptest! {
     /// Packets whose bytes were chosen by an attacker with the keys.
     #[test]

@@ -183,3 +183,57 @@ pub fn read_plaintext<'a>(
     let Some(facts) = messages.finish() else { return (Vec::new(), heads, 0) };
     (facts.requests, heads, facts.windows.iter().flatten().map(Vec::len).sum())
 }
+
+/// What [`read_clear`] reads next of a side.
+#[cfg(feature = "unstable")]
+#[derive(Clone, Copy, Debug)]
+pub enum ClearPiece<'a> {
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// So many bytes that were not captured.
+    Missing(u64),
+}
+
+/// Reads messages as they come in clear, a segment a piece, to these ports: for tests of this
+/// stage. Returns the requests, and whether all was read; `None` if nothing is known of them.
+#[cfg(feature = "unstable")]
+pub fn read_clear<'a>(
+    ports: [u16; 2],
+    pieces: impl Iterator<Item = (Side, ClearPiece<'a>)>,
+) -> Option<(Vec<super::requests::RequestFacts>, bool)> {
+    let (mut messages, mut ends) = (None::<Conversation>, [1u64; 2]);
+    for (number, (side, piece)) in pieces.enumerate() {
+        let (from, time) = (side as usize, crate::units::Time(number as i64 * 1_000_000));
+        let len = match piece {
+            ClearPiece::Bytes(bytes) => bytes.len() as u64,
+            ClearPiece::Missing(missing) => missing,
+        };
+        let seq = ends[from];
+        ends[from] += len;
+        let at = Placed { from, seq, end: ends[from], first: time, last: time };
+        if let (None, ClearPiece::Bytes(bytes)) = (&messages, piece) {
+            messages = Conversation::in_clear(&Opening { from, bytes, len, ports });
+        }
+        let Some(messages) = &mut messages else { continue };
+        messages.begin_segment();
+        match piece {
+            ClearPiece::Bytes(bytes) => messages.read(bytes, at),
+            ClearPiece::Missing(missing) => messages.pass(missing, at),
+        }
+        messages.kind_of_segment(side);
+    }
+    messages?.finish().map(|facts| (facts.requests, facts.is_whole))
+}
+
+/// Reads streams of HTTP/3, as the packets of a connection carry them: for tests of this stage.
+/// Returns the requests.
+#[cfg(feature = "unstable")]
+pub fn read_http3(pieces: &[StreamBytes]) -> Vec<super::requests::RequestFacts> {
+    let mut messages = Conversation::http3(Side::A);
+    for piece in pieces {
+        messages.begin_segment();
+        messages.read_stream(piece);
+        messages.kind_of_segment(Side::A);
+    }
+    messages.finish().map(|facts| facts.requests).unwrap_or_default()
+}

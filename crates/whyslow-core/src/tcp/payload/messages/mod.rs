@@ -40,7 +40,7 @@ mod tests;
 pub(super) use clear::ClearReader;
 pub(super) use conversation::Conversation;
 #[cfg(feature = "unstable")]
-pub use conversation::read_plaintext;
+pub use conversation::{ClearPiece, read_clear, read_http3, read_plaintext};
 pub use facts::MessageFacts;
 pub use http2::UsedWindow;
 #[cfg(any(test, feature = "unstable"))]

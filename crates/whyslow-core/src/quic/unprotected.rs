@@ -1,0 +1,25 @@
+//! Packets without protection: for tests of what reads them.
+
+use super::opened::OpenedConnection;
+use crate::tls::QuicSecrets;
+use crate::types::{End, Quic, StreamBytes, TransportParameters};
+use crate::units::Time;
+
+/// Reads the frames of packets as if they had been opened: who sent each, its number, and what it
+/// holds. Gives what passes of streams. Returns the number of packets that did something.
+pub fn read_frames<'a>(
+    packets: impl Iterator<Item = (End, u64, &'a [u8])>,
+    mut give: impl FnMut(&StreamBytes),
+) -> usize {
+    let client = TransportParameters { initial_max_data: Some(1 << 20), ..TransportParameters::default() };
+    let facts = Quic { version: 1, alpn: vec!["h3".to_owned()], client, ..Quic::default() };
+    let mut opened = OpenedConnection::new(QuicSecrets::default(), 1, &[1; 8], &facts);
+    let mut did = 0;
+    for (nth, (from, number, frames)) in packets.enumerate() {
+        let emission = opened.plain(from, number, frames, Time(nth as i64 * 1_000_000));
+        did += usize::from(emission.is_some());
+        opened.take_pending().iter().for_each(&mut give);
+        opened.ids.clear();
+    }
+    did
+}
