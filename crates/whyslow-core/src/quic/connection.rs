@@ -31,6 +31,8 @@ const GROWTH: u64 = 16;
 const LONGEST_ACK: u64 = 400;
 /// After a silence of this length nothing is in flight.
 const QUIET: Nanos = Nanos::from_millis(1_000);
+/// A handshake takes this many round trips at most, with the time in which the ends make keys.
+const MOST_OF_HANDSHAKE: f64 = 4.0;
 /// A smaller packet is a PING or a close, not a request.
 const SMALL_REQUEST: u64 = 24;
 /// The server's data after the handshake that is not a response (session tickets, SETTINGS,
@@ -72,12 +74,30 @@ struct Sender {
     id_length: u64,
     /// Round trip from the capture point to this end.
     toward: Nanos,
+    /// The same in the handshake.
+    handshake: Nanos,
     /// Time and frame of its last packet.
     last: Option<Place>,
     /// Longest packet of this end that may be an ACK, while the other end sends much data.
     longest_ack: u64,
     /// Bytes of datagrams.
     wire: u64,
+}
+
+impl Sender {
+    fn time_handshake(&mut self, took: Nanos) {
+        (self.toward, self.handshake) = (took, took);
+    }
+
+    /// An answer took so long. Where it is far quicker than the handshake, for which an end makes
+    /// keys, it answers something else, and this returns `false`.
+    fn shorten(&mut self, took: Nanos) -> bool {
+        let is_answer = took.scale(MOST_OF_HANDSHAKE) >= self.handshake;
+        if is_answer {
+            self.toward = took.min(self.toward);
+        }
+        is_answer
+    }
 }
 
 /// A connection.
@@ -300,7 +320,7 @@ impl QuicConnection {
         self.answered = Some(at.time);
         self.hello = CryptoStream::default();
         if let Some(syn) = self.syn {
-            self.senders[1].toward = at.time - syn;
+            self.senders[1].time_handshake(at.time - syn);
         }
         self.give(at, Flags::SYN | Flags::ACK, 0);
     }
@@ -367,7 +387,7 @@ impl QuicConnection {
         if at.from == End::Client && self.answered.is_some() && !self.established {
             self.established = true;
             let since = self.answered.unwrap_or(at.time);
-            self.senders[0].toward = at.time - since;
+            self.senders[0].time_handshake(at.time - since);
             self.give(at, Flags::ACK, 0);
         }
     }
@@ -426,7 +446,9 @@ impl QuicConnection {
             if !is_overdue || at.time < sent {
                 continue;
             }
-            self.senders[from.index()].toward = toward.min(at.time - sent);
+            if !self.senders[from.index()].shorten(at.time - sent) {
+                continue;
+            }
             let other = &mut self.senders[from.other().index()];
             other.acknowledged = end;
             other.flight.clear();
@@ -443,11 +465,7 @@ impl QuicConnection {
         if at.time - self.last > QUIET {
             self.after_silence = Some((at.from, at.time));
         } else if let Some((from, time)) = self.after_silence.filter(|(from, _)| *from != at.from) {
-            let toward = &mut self.senders[from.other().index()].toward;
-            let took = at.time - time;
-            if took.scale(4.0) >= *toward {
-                *toward = took.min(*toward);
-            }
+            self.senders[from.other().index()].shorten(at.time - time);
             self.after_silence = None;
         }
     }

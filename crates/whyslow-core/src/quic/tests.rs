@@ -6,7 +6,7 @@ mod opened;
 use super::QuicReader;
 use super::header::V2;
 use super::protection::InitialKeys;
-use crate::analysis::{Analysis, Cause, ExchangeStatement, Finding, State, Statement};
+use crate::analysis::{Analysis, Cause, ExchangeStatement, Finding, Limit, State, Statement};
 use crate::capture::build::{MICROS, PcapBuilder};
 use crate::capture::{CaptureOrigin, Packet, Reader, Sink};
 use crate::condense::Condenser;
@@ -280,6 +280,32 @@ fn silence_inside_a_response_is_not_only_the_applications() {
     assert!(found.len() == 1 && found[0].cause == Cause::Application, "{found:?}");
     assert!(matches!(found[0].statement, Statement::Exchange(ExchangeStatement::SilentUnderEncryption { .. })));
     assert!(found[0].confidence <= 0.5 && found[0].remedies.is_empty(), "{found:?}");
+}
+
+/// The client offers 64 KiB, and each 64 KiB come behind a silence.
+#[test]
+fn silence_where_a_window_may_be_full_has_no_cause() {
+    let mut script = opening(1);
+    script.push((50, true, to_server(120)));
+    for burst in 0..8 {
+        acked(&mut script, 91 + burst * 600, 56);
+    }
+    let analysis = explained(&script);
+    let limits = analysis.connections[0].transfers.iter().flat_map(|one| &one.limits);
+    assert!(limits.clone().any(|share| share.limit == Limit::Application && share.share > 0.5));
+    assert!(found(&analysis).is_empty(), "{:?}", found(&analysis));
+}
+
+#[test]
+fn ack_much_sooner_than_the_handshake_is_of_something_else() {
+    let mut script = opening(1);
+    script.push((50, true, to_server(120)));
+    acked(&mut script, 91, 40);
+    // Data, and an ACK of earlier ones that passes a millisecond later.
+    script.extend([(3_000, false, short(1_200)), (3_001, true, to_server(38))]);
+    script.push((3_400, false, short(1_200)));
+    let rtt = explained(&script).connections[0].rtt_ms.min.unwrap();
+    assert!(rtt > 9.0, "{rtt}");
 }
 
 /// Flights of one size, one per round trip of 40 ms; captured at the client, or at the server,

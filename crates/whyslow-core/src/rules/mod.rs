@@ -110,7 +110,7 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
         }
         _ => None,
     });
-    let found = found.filter_map(|finding| over_quic::adapt(case.facts, Some(case.sender), finding));
+    let found = found.filter_map(|finding| over_quic::adapt(case.facts, Some((case.sender, case.transfer)), finding));
     let mut found: Vec<Finding> = found.collect();
     if !found.is_empty() {
         timeline::attribute(&mut found, time_of(case));

@@ -9,7 +9,7 @@ use crate::analysis::{
     Remedy, SendingAction, SendingStatement, Statement,
 };
 use crate::cause::Cause;
-use crate::tcp::facts::Facts;
+use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::{End, FlowControl, Quic, Side};
 use crate::units::Nanos;
 
@@ -33,23 +33,47 @@ const GROWING_ROUNDS: f64 = 2.0;
 /// next flight, and a grant may come when half of the window is used.
 const WINDOW_SHARE: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
-/// The finding as far as it holds; `sender`: of a transfer. A connection that is not of QUIC keeps
-/// it.
-pub(super) fn adapt(facts: &Facts, sender: Option<Side>, mut finding: Finding) -> Option<Finding> {
+/// Initial window of a sender, bytes (RFC 9002 section 7.2: ten packets of 1,200 bytes). Smaller
+/// flights are messages; no window or link limited them.
+const INITIAL_WINDOW: u64 = 12_000;
+/// Least share of the window that passes between two late grants (RFC 9000 section 4.2): quic-go,
+/// quinn and Chromium grant when half of it is used.
+const GRANTED_SHARE: f64 = 0.4;
+/// Shortest silence whose amounts of data are compared; follows from `limit::pauses`, which needs
+/// the same.
+const LONG: Nanos = Nanos::from_millis(200);
+/// Least number of equal amounts between silences that are not chance: two of them may be, as
+/// RFC 9000 section 4 lets a receiver choose any window.
+const SAME_AMOUNTS: usize = 3;
+/// Largest relative difference of equal amounts; follows from one packet of 1,200 bytes more or
+/// less in the least window that is judged (12,000 bytes).
+const SAME: f64 = 0.1;
+
+/// The finding with what QUIC hides left out; `of`: the sender of a transfer, and the transfer.
+/// Findings of TCP stay unchanged.
+pub(super) fn adapt(facts: &Facts, of: Option<(Side, &TransferFacts)>, mut finding: Finding) -> Option<Finding> {
     let Some(notes) = &facts.quic else { return Some(finding) };
     if notes.is_opened() {
-        return opened(facts, &notes.facts, sender, finding);
+        return opened(facts, &notes.facts, of.map(|(sender, _)| sender), finding);
     }
     let mut most = MOST_UNDER_ENCRYPTION;
     match finding.cause {
         Cause::SynLoss => return handshake(&notes.facts, finding),
-        Cause::SenderCap | Cause::ProtocolWindow | Cause::ReceiveWindow => window(&notes.facts, &mut finding)?,
+        Cause::SenderCap | Cause::ProtocolWindow | Cause::ReceiveWindow => {
+            window(&notes.facts, of.map(|(sender, _)| facts.end_of(sender)), &mut finding)?;
+        }
+        Cause::Application if of.is_some_and(|of| may_be_grants(facts, &notes.facts, of)) => return None,
         Cause::Application => {
             silence(&mut finding)?;
             most = SILENCE;
         }
         Cause::ClientThink => first_request(&mut finding)?,
         Cause::SlowStart if value(&finding, Measure::RoundsOfSlowStart)? < GROWING_ROUNDS => return None,
+        // What held the rest does not show, and may have held all.
+        Cause::SlowStart if !is_most(&finding) => return None,
+        Cause::Bandwidth | Cause::Shaper if of.is_some_and(|(_, transfer)| transfer.max_in_flight < INITIAL_WINDOW) => {
+            return None;
+        }
         Cause::Bandwidth
         | Cause::NewConnectionEachTime
         | Cause::Pacing
@@ -193,7 +217,7 @@ fn silence(finding: &mut Finding) -> Option<()> {
 }
 
 /// Flights of one size, one each round trip, may come from a window.
-fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
+fn window(quic: &Quic, sender: Option<End>, finding: &mut Finding) -> Option<()> {
     let flight = finding.evidence.iter().find(|one| {
         matches!(one.kind, Measure::MostInFlight | Measure::MaxInFlight | Measure::LargestWindow) && one.value > 0.0
     })?;
@@ -201,8 +225,12 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
     let rtt =
         finding.evidence.iter().find(|one| one.kind == Measure::RoundTrip || one.kind == Measure::MinRoundTrip)?;
     let rtt_s = Nanos::from_secs_f64(rtt.value / 1e3);
-    let client = &quic.client;
-    let offered = [client.initial_max_data, client.initial_max_stream_data_bidi_local];
+    let offered = offered(quic);
+    // A receiver takes back nothing of a window: its flights are no smaller than what it grants.
+    let least = offered.into_iter().flatten().min().filter(|_| sender == Some(End::Server)).unwrap_or_default();
+    if bytes < INITIAL_WINDOW || (bytes as f64) < least as f64 * GRANTED_SHARE {
+        return None;
+    }
     let is_offered =
         offered.into_iter().flatten().any(|offered| WINDOW_SHARE.contains(&(bytes as f64 / offered.max(1) as f64)));
     finding.cause = Cause::ProtocolWindow;
@@ -210,6 +238,40 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
     finding.confidence = finding.confidence.min(if is_offered { MOST_UNDER_ENCRYPTION } else { WINDOW });
     finding.remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseProtocolWindow { at: None, need: None })];
     Some(())
+}
+
+/// The windows that the client offers a server's response: of the connection, and of the stream.
+fn offered(quic: &Quic) -> [Option<u64>; 2] {
+    [quic.client.initial_max_data, quic.client.initial_max_stream_data_bidi_local]
+}
+
+/// Whether slow start was most of its transfer.
+fn is_most(finding: &Finding) -> bool {
+    match finding.statement {
+        Statement::Sending(SendingStatement::SlowStart { spent_s, whole_s, .. }) => spent_s.scale(2.0) >= whole_s,
+        _ => true,
+    }
+}
+
+/// Whether a window that opens late may have made the silences of a transfer: between them comes
+/// what the client's windows let through at once, or, if these are unknown, one amount.
+fn may_be_grants(facts: &Facts, quic: &Quic, (sender, transfer): (Side, &TransferFacts)) -> bool {
+    let long = transfer.gaps.iter().filter(|gap| gap.end - gap.start >= LONG);
+    let ends: Vec<u64> = long.map(|gap| gap.snd_max).collect();
+    let mut amounts: Vec<u64> = ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    if amounts.is_empty() {
+        return false;
+    }
+    amounts.sort_unstable();
+    let typical = amounts.get(amounts.len() / 2).copied().unwrap_or_default();
+    let least = offered(quic).into_iter().flatten().min().filter(|_| facts.end_of(sender) == End::Server);
+    match least {
+        Some(least) => typical as f64 >= least as f64 * GRANTED_SHARE,
+        None => {
+            let near = |amount: &&u64| amount.abs_diff(typical) as f64 <= typical as f64 * SAME;
+            typical >= INITIAL_WINDOW && amounts.iter().filter(near).count() >= SAME_AMOUNTS
+        }
+    }
 }
 
 /// Settings of the kernel's TCP, which QUIC does not use.
@@ -241,9 +303,14 @@ mod tests {
 
     #[test]
     fn equal_flights_may_be_a_window() {
-        let found = capped(1 << 20).finding(Cause::ProtocolWindow).unwrap();
+        let found = capped(100_000).finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.6 && !found.to_confirm.is_empty(), "{found:?}");
         assert!(found.remedy().unwrap().action.command().is_none(), "no setting of TCP mends it");
+    }
+
+    #[test]
+    fn flights_much_below_the_offered_window_are_not_a_window() {
+        assert!(capped(1 << 20).finding(Cause::ProtocolWindow).is_none());
     }
 
     #[test]

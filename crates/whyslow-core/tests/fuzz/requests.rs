@@ -17,8 +17,8 @@ const PORTS: [u16; 16] = [5432, 3306, 6379, 27_017, 9092, 5672, 1883, 25, 21, 14
 const MEMORY: usize = 8 << 20;
 
 /// A conversation: the port first, then its pieces: whose it is, its length, and the bytes. Bit 0
-/// of the first byte is the side; of a piece with bit 1 nothing was captured, with bit 2 its length is
-/// in units of 64 KiB.
+/// of the first byte is the side; of a piece with bit 1 nothing was captured, with bit 2 its length
+/// is in units of 64 KiB.
 fn clear(input: &[u8]) -> u64 {
     let [port, talk @ ..] = input else { return 0 };
     let ports = [40_000, PORTS[usize::from(*port) % PORTS.len()]];

@@ -1,7 +1,7 @@
 //! Connections that a key log decrypts: a round trip of 40 ms, captured at the client.
 
 use super::*;
-use crate::analysis::{Limit, SendingStatement, Undecrypted};
+use crate::analysis::{SendingStatement, Undecrypted};
 use crate::tls::{KeyLog, KeyRing, PacketKeys, packet_testing};
 use std::sync::Arc;
 

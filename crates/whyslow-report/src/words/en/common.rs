@@ -44,7 +44,7 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
         }
         CommonQuestion::Encrypted => {
-            "QUIC encrypts acknowledgements, windows and losses: this rests on the sizes and times of packets, and the capture cannot show more (a qlog of either end does)".to_owned()
+            "QUIC encrypts acknowledgements, windows and losses: this rests on the sizes and times of packets, and the capture cannot show more: give a key log (--keylog FILE) to know".to_owned()
         }
         CommonQuestion::InitialOrAnswerLost => {
             "a capture at the server shows whether the client's first packets or the server's answers were lost".to_owned()

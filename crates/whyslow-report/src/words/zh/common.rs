@@ -39,7 +39,7 @@ pub(super) fn question(question: &CommonQuestion) -> String {
         CommonQuestion::ProtocolUnknown => "不能确定，因为协议未知：一条小消息不一定是对前一条消息的响应".to_owned(),
         CommonQuestion::LinkShared => "当时链路已满：本次传输变快，共用该链路的其他传输就会变慢".to_owned(),
         CommonQuestion::Encrypted => {
-            "QUIC 加密了确认、窗口和丢包：此结论只依据报文的大小和时间，抓包本身无法显示更多（任一端的 qlog 可以）"
+            "QUIC 加密了确认、窗口和丢包：此结论只依据报文的大小和时间，抓包本身无法显示更多：请提供密钥日志（--keylog 文件）"
                 .to_owned()
         }
         CommonQuestion::InitialOrAnswerLost => {
