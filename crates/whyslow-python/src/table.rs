@@ -44,7 +44,7 @@ impl ArrowTable {
 
 #[pymethods]
 impl ArrowTable {
-    /// A stream of its own at each call. A schema that is asked for is a wish, and not heeded.
+    /// Makes a new stream at each call. A requested schema is ignored, as the protocol allows.
     #[pyo3(signature = (requested_schema = None))]
     fn stream<'py>(&self, py: Python<'py>, requested_schema: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;

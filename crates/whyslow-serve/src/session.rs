@@ -353,7 +353,7 @@ mod tests {
         );
         let opened = session.opened().unwrap();
         assert_eq!(opened.captures.opening().title(), testing::path("healthy-server").display().to_string());
-        // None of the others comes after it.
+        // The slower readings do not replace it.
         while session.lock().is_reading {
             thread::sleep(Duration::from_millis(1));
         }

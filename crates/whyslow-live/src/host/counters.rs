@@ -25,10 +25,10 @@ pub(super) fn gauges(net: &Path) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// What each processor took from the devices.
+/// Packets that each processor took from the devices.
 ///
 /// # Errors
-/// Those of reading.
+/// If `softnet_stat` cannot be read.
 pub(super) fn softnet(proc: &Path) -> io::Result<Vec<Softnet>> {
     Ok(parse_softnet(&std::fs::read_to_string(proc.join("net/softnet_stat"))?))
 }

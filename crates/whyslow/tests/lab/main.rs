@@ -245,7 +245,7 @@ const LOSSY: &str = r#"
     set = { path.down.rate = "20mbit", path.down.queue = "40KiB" }
 "#;
 
-/// What both captures show together is what the link's log has of every packet.
+/// Losses, delays and copies between both captures are those in the link's log.
 #[test]
 fn both_captures_together_show_the_links_actions() {
     let _alone = alone();

@@ -41,7 +41,7 @@ fn a_proxy_is_seen_from_the_client_and_its_server_behind_it() {
         return;
     }
     for side in ["client", "proxy"] {
-        // Each request pays for a connection that the client does not have.
+        // The proxy opens a connection for each request; the client keeps one.
         let split = causes(&user, &format!("proxy-split/haproxy-1/{side}"));
         assert_eq!(split.len(), 4, "{side}: {split:?}");
         assert!(split.iter().filter(|cause| *cause == "proxy-split").count() >= 3, "{side}: {split:?}");

@@ -10,8 +10,8 @@
 //! has waited is at least a second for each retransmission.
 //!
 //! ## What it is confused with
-//! - a server whose queue is full (`listen-overflow`, seen from there): it answers some. Where that
-//!   listener is on this machine, only its overflow is reported.
+//! - a server whose accept queue is full (`listen-overflow` on that machine): it answers some SYNs.
+//!   If that listener is on this machine, only its overflow is reported.
 //!
 //! ## The fix
 //! Check that the host is up, the port is right, and that no firewall or security group drops SYNs

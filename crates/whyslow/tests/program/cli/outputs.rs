@@ -69,7 +69,7 @@ fn an_output_that_is_an_input_is_refused_by_whatever_name() {
         is_refused(&["compare".as_ref(), &input, &other, "--report".as_ref()], output);
         is_refused(&["compare".as_ref(), &other, &input, "--report".as_ref()], output);
     }
-    // By a link that is read.
+    // Through a symbolic link to a file that is read.
     is_refused(&["export".as_ref(), outputs.last().unwrap(), "--csv".as_ref(), "-o".as_ref()], &input);
 }
 

@@ -82,7 +82,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Words of a text that names what to do.
+/// An error message has a hint if it contains one of these.
 const HINTS: &[&str] = &[
     "did you mean",
     "try '--help'",
