@@ -285,8 +285,8 @@ impl DirectionScan {
         });
         match received.turn_outcome(seg, before) {
             TurnOutcome::Turn => Some(Some(received.last)),
-            TurnOutcome::GoesOn { resumed: false } => Some(None),
-            TurnOutcome::Ambiguous | TurnOutcome::GoesOn { resumed: true } => None,
+            TurnOutcome::Continues { resumed: false } => Some(None),
+            TurnOutcome::Ambiguous | TurnOutcome::Continues { resumed: true } => None,
         }
     }
 

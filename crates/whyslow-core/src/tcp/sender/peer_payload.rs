@@ -36,7 +36,7 @@ pub(in crate::tcp) enum TurnOutcome {
     /// Unknown until the next messages.
     Ambiguous,
     /// The same transfer continues; `resumed`: it had waited for credit.
-    GoesOn { resumed: bool },
+    Continues { resumed: bool },
 }
 
 /// The transfer that the peer's payload may have ended.
@@ -98,14 +98,14 @@ impl PeerPayload {
         let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
         let Some(before) = before else { return TurnOutcome::Turn };
         if !has_it || !self.acked_all {
-            return TurnOutcome::GoesOn { resumed: false };
+            return TurnOutcome::Continues { resumed: false };
         }
         let soon = before.rtt.map_or(PROMPT_ANSWER, |rtt| rtt.max(PROMPT_ANSWER));
         let resumed = seg.time - self.last <= soon + before.loop_to_sender;
         match self.kind {
             PayloadKind::Request | PayloadKind::CloseNotify => TurnOutcome::Turn,
             // Credit gets no response, even if the rest comes late.
-            PayloadKind::Credit => TurnOutcome::GoesOn { resumed },
+            PayloadKind::Credit => TurnOutcome::Continues { resumed },
             _ => {
                 // A message of the same length as the first request is another request.
                 let like_a_request = before.request == Some(self.bytes);

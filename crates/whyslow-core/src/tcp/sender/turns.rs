@@ -56,8 +56,8 @@ impl SenderState {
     pub(super) fn classify_new_data(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         if seg.kind == PayloadKind::Credit && !self.was_idle(seg, start, path) {
             // This data answers nothing: the peer's payload still expects a response.
-            let goes_on = self.transfer.is_some();
-            return if goes_on { NewDataBegins::Nothing } else { self.begin_new_transfer(None) };
+            let continues = self.transfer.is_some();
+            return if continues { NewDataBegins::Nothing } else { self.begin_new_transfer(None) };
         }
         let received = self.peer_payload.take();
         self.join_over_silences(received.is_some());
@@ -74,7 +74,7 @@ impl SenderState {
             if received.kind == PayloadKind::CloseNotify {
                 self.turns.note_credit(received.seq_range);
             }
-            if then == Some(TurnOutcome::GoesOn { resumed: false }) && received.is_small() {
+            if then == Some(TurnOutcome::Continues { resumed: false }) && received.is_small() {
                 self.turns.credit_len = Some(received.first_len);
                 self.turns.note_credit(received.seq_range);
             }
@@ -88,10 +88,10 @@ impl SenderState {
             (Some(TurnOutcome::Ambiguous), Some(received)) => self.begin_ambiguous(received, seg, start, path),
             _ if self.was_idle(seg, start, path) => {
                 // It crossed this segment, and a later one answers it.
-                self.peer_payload = received.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
+                self.peer_payload = received.filter(|_| then == Some(TurnOutcome::Continues { resumed: false }));
                 self.begin_after_silence(seg, path)
             }
-            (Some(TurnOutcome::GoesOn { resumed: true }), Some(received)) => self.continue_transfer(received, start),
+            (Some(TurnOutcome::Continues { resumed: true }), Some(received)) => self.continue_transfer(received, start),
             _ => NewDataBegins::Nothing,
         }
     }

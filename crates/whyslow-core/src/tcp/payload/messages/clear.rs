@@ -20,7 +20,7 @@ const ENTRY: usize = 64;
 
 /// A segment after a hole.
 #[derive(Clone, Debug)]
-struct Held {
+struct BufferedSegment {
     len: u64,
     bytes: Vec<u8>,
     time: Time,
@@ -31,7 +31,7 @@ struct Held {
 struct Order {
     /// Position of the next expected byte; `None` before the first one.
     next: Option<u64>,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, BufferedSegment>,
     held_bytes: usize,
     /// Capture time of the last segment that was read.
     last: Time,
@@ -60,9 +60,9 @@ impl ClearReader {
         let side = &mut self.sides[from];
         side.last = seg.time;
         let next = *side.next.get_or_insert(start);
-        let segment = Held { len: seg.len.into(), bytes: Vec::new(), time: seg.time };
+        let segment = BufferedSegment { len: seg.len.into(), bytes: Vec::new(), time: seg.time };
         if start > next {
-            side.hold(start, Held { bytes: payload.to_vec(), ..segment });
+            side.hold(start, BufferedSegment { bytes: payload.to_vec(), ..segment });
             if side.held_bytes > MAX_HELD {
                 self.skip_hole(from);
             }
@@ -107,7 +107,7 @@ impl ClearReader {
     }
 
     /// Passes on the new part of a segment that begins at or before the expected byte.
-    fn deliver(&mut self, from: Side, start: u64, payload: &[u8], segment: &Held) {
+    fn deliver(&mut self, from: Side, start: u64, payload: &[u8], segment: &BufferedSegment) {
         let side = &mut self.sides[from];
         let next = side.next.unwrap_or(start);
         let end = start.saturating_add(segment.len);
@@ -153,7 +153,7 @@ impl ClearReader {
 }
 
 impl Order {
-    fn hold(&mut self, start: u64, segment: Held) {
+    fn hold(&mut self, start: u64, segment: BufferedSegment) {
         let known = self.held.get(&start).map(|held| held.bytes.len());
         if known.is_none_or(|known| segment.bytes.len() > known) {
             self.held_bytes += segment.bytes.len() + ENTRY;

@@ -34,7 +34,7 @@ pub(super) enum Part {
     /// A request.
     Request(Request),
     /// The request continues. `ends`: with this message.
-    GoesOn { ends: bool },
+    Continues { ends: bool },
     /// A response, or a part of one. `ends`: with this message.
     Response { key: Option<u64>, ends: bool, error: Option<String>, status: Option<u16> },
     /// A heartbeat, or the response to one.
@@ -56,7 +56,7 @@ pub(super) struct Request {
     /// It waits for an event (a long poll).
     pub(super) is_poll: bool,
     /// More messages of it follow.
-    pub(super) goes_on: bool,
+    pub(super) continues: bool,
     /// It is only a keep-alive.
     pub(super) is_heartbeat: bool,
 }
@@ -118,7 +118,7 @@ struct Half {
     /// Index of the request that it sends.
     request: Option<usize>,
     /// A request of several messages is incomplete.
-    goes_on: bool,
+    continues: bool,
     /// The pending request that the message answers.
     answers: Option<usize>,
     has_request: bool,
@@ -226,7 +226,7 @@ impl<F: Format> Framed<F> {
                 let facts = RequestFacts { is_poll: request.is_poll, ..facts };
                 half.request = if request.is_heartbeat { None } else { found.requests.push(facts) };
                 half.has_request = true;
-                half.goes_on = request.goes_on;
+                half.continues = request.continues;
                 if !request.is_unanswered && pending.len() < MAX_PENDING {
                     let Request { key, is_heartbeat, .. } = *request;
                     pending.push_back(Pending { key, place: half.request, has_begun: false, is_heartbeat });
@@ -245,7 +245,7 @@ impl<F: Format> Framed<F> {
                     }
                 }
             }
-            Part::Push | Part::GoesOn { .. } | Part::Heartbeat | Part::Other => {}
+            Part::Push | Part::Continues { .. } | Part::Heartbeat | Part::Other => {}
         }
         half.part = Some(part);
     }
@@ -261,13 +261,13 @@ impl<F: Format> Framed<F> {
             Some(Part::Request(Request { is_heartbeat: true, .. })) => {
                 found.heartbeat(at.from, began.map_or(at.seq, |began| began.seq), at.end);
             }
-            Some(Part::Request(Request { goes_on: false, .. }) | Part::GoesOn { ends: true }) => {
-                half.goes_on = false;
+            Some(Part::Request(Request { continues: false, .. }) | Part::Continues { ends: true }) => {
+                half.continues = false;
                 if let Some(request) = found.requests.at(half.request) {
                     request.sent = Some(at.last);
                 }
             }
-            Some(Part::GoesOn { ends: false }) => half.goes_on = true,
+            Some(Part::Continues { ends: false }) => half.continues = true,
             Some(Part::Response { ends, .. }) => {
                 let waiting = half.answers.take();
                 let of = waiting.and_then(|index| pending.get(index)).copied();
@@ -401,7 +401,7 @@ impl<F: Format> Messages for Framed<F> {
         let is_answering = from != self.client && self.pending.iter().any(|waiting| waiting.has_begun);
         match half.state {
             State::Lost => MessageState::Unknown,
-            State::Head if half.gather.is_empty() && !half.goes_on && half.opened.is_none() && !is_answering => {
+            State::Head if half.gather.is_empty() && !half.continues && half.opened.is_none() && !is_answering => {
                 MessageState::Complete
             }
             State::Head | State::Rest(_) | State::Line => MessageState::Incomplete,

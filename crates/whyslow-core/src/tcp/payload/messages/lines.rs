@@ -105,12 +105,12 @@ impl Lines {
             let ends = line == b".\r\n" || line == b".\n";
             self.in_data = !ends;
             if std::mem::replace(&mut self.data_begun, !ends) {
-                return Part::GoesOn { ends };
+                return Part::Continues { ends };
             }
-            return Part::Request(Request { label: "message".to_owned(), goes_on: !ends, ..Request::default() });
+            return Part::Request(Request { label: "message".to_owned(), continues: !ends, ..Request::default() });
         }
         if std::mem::take(&mut self.in_challenge) {
-            return Part::GoesOn { ends: true };
+            return Part::Continues { ends: true };
         }
         let verb = word(line, 0);
         self.asks_cover = matches!(verb.as_str(), "STARTTLS" | "XCLIENT") || (verb == "AUTH" && self.kind == Kind::Ftp);
@@ -144,7 +144,7 @@ impl Lines {
         let is_rest = std::mem::replace(&mut self.after_literal[0], has_literal);
         let verb = word(line, 1);
         if is_rest || verb.is_empty() {
-            return Part::GoesOn { ends: !has_literal };
+            return Part::Continues { ends: !has_literal };
         }
         self.asks_cover = matches!(verb.as_str(), "STARTTLS" | "COMPRESS");
         let label = if verb == "UID" { format!("UID {}", word(line, 2)) } else { verb };
@@ -152,7 +152,7 @@ impl Lines {
             key: Some(tag(line)),
             is_poll: label == "IDLE",
             is_heartbeat: label == "NOOP",
-            goes_on: has_literal,
+            continues: has_literal,
             label,
             ..Request::default()
         })

@@ -44,7 +44,7 @@ pub(super) struct MySql {
     /// The connection continues encrypted or compressed.
     is_over: bool,
     /// Whether the packet of a side continues in the next one.
-    goes_on: [bool; 2],
+    continues: [bool; 2],
     /// The statement that is being prepared.
     prepared: Option<String>,
     statements: BTreeMap<u32, String>,
@@ -102,7 +102,7 @@ impl MySql {
             return if self.is_over { Part::Other } else { Part::request("login", None) };
         }
         if head.get(3) != Some(&0) {
-            return Part::GoesOn { ends: true };
+            return Part::Continues { ends: true };
         }
         let Some((&command, argument)) = body.split_first() else { return Part::Other };
         let is_cut = len > HEAD_MAX as u64;
@@ -232,9 +232,9 @@ impl Format for MySql {
     }
 
     fn part(&mut self, from: Role, head: &[u8], len: u64) -> Part {
-        let Some(goes_on) = self.goes_on.get_mut(from as usize) else { return Part::Other };
-        if std::mem::replace(goes_on, len == LONGEST) {
-            return if from == Role::Client { Part::GoesOn { ends: !*goes_on } } else { Part::response_part() };
+        let Some(continues) = self.continues.get_mut(from as usize) else { return Part::Other };
+        if std::mem::replace(continues, len == LONGEST) {
+            return if from == Role::Client { Part::Continues { ends: !*continues } } else { Part::response_part() };
         }
         match from {
             Role::Client => self.client(head, len),

@@ -78,24 +78,24 @@ impl Postgres {
                 self.batch(label.unwrap_or_else(|| "prepared statement".to_owned()))
             }
             b'D' | b'E' | b'C' | b'H' => self.batch("prepared statement".to_owned()),
-            b'S' if std::mem::take(&mut self.in_batch) => Part::GoesOn { ends: true },
+            b'S' if std::mem::take(&mut self.in_batch) => Part::Continues { ends: true },
             b'S' => Part::request("sync", None),
-            b'd' => Part::GoesOn { ends: false },
+            b'd' => Part::Continues { ends: false },
             b'c' | b'f' => {
                 self.in_copy = false;
-                Part::GoesOn { ends: true }
+                Part::Continues { ends: true }
             }
             // The response to an authentication challenge.
-            b'p' => Part::GoesOn { ends: true },
+            b'p' => Part::Continues { ends: true },
             _ => Part::Other,
         }
     }
 
     fn batch(&mut self, label: String) -> Part {
         if std::mem::replace(&mut self.in_batch, true) {
-            return Part::GoesOn { ends: false };
+            return Part::Continues { ends: false };
         }
-        Part::Request(Request { label, goes_on: true, ..Request::default() })
+        Part::Request(Request { label, continues: true, ..Request::default() })
     }
 }
 

@@ -110,7 +110,7 @@ impl Format for Redis {
                 None => Part::Other,
             },
             Role::Client if std::mem::take(&mut self.awaits_name) => command(&bulk(head), ends),
-            Role::Client => Part::GoesOn { ends },
+            Role::Client => Part::Continues { ends },
             Role::Server => {
                 if is_first {
                     self.is_push = kind == b'>';
@@ -150,7 +150,7 @@ fn command(name: &str, ends: bool) -> Part {
         label: name.to_owned(),
         is_poll: POLLS.contains(&name),
         is_heartbeat: name == "PING",
-        goes_on: !ends,
+        continues: !ends,
         ..Request::default()
     })
 }

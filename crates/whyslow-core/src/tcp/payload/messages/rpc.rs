@@ -85,7 +85,7 @@ const NFS4: [(u32, &str); 41] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rpc {
     /// Whether the record of a side continues.
-    goes_on: [bool; 2],
+    continues: [bool; 2],
     /// The transaction ID of the current message, and whether it is a call.
     current: [Option<(u32, bool)>; 2],
 }
@@ -168,7 +168,7 @@ impl Format for Rpc {
     fn split(&self, from: Role, bytes: &[u8]) -> Split {
         let Some(mark) = bytes.first_chunk().map(|mark| u32::from_be_bytes(*mark)) else { return Split::Need(4) };
         let length = mark & !LAST;
-        let begins = !self.goes_on.get(from as usize).copied().unwrap_or_default();
+        let begins = !self.continues.get(from as usize).copied().unwrap_or_default();
         if length > MAX_RECORD || (begins && length < 8) {
             return Split::Lost;
         }
@@ -186,21 +186,21 @@ impl Format for Rpc {
         let mut words = Words(head);
         let is_last = words.next().unwrap_or(LAST) & LAST != 0;
         let side = from as usize;
-        let (Some(goes_on), Some(current)) = (self.goes_on.get_mut(side), self.current.get_mut(side)) else {
+        let (Some(continues), Some(current)) = (self.continues.get_mut(side), self.current.get_mut(side)) else {
             return Part::Other;
         };
-        let is_rest = std::mem::replace(goes_on, !is_last);
+        let is_rest = std::mem::replace(continues, !is_last);
         if !is_rest {
             *current = words.next().zip(words.next().map(|kind| kind == 0));
         }
         match (*current, from) {
             (Some((number, true)), Role::Client) => {
                 if is_rest {
-                    return Part::GoesOn { ends: is_last };
+                    return Part::Continues { ends: is_last };
                 }
                 words.next();
                 let label = label(&mut words).unwrap_or_else(|| "RPC call".to_owned());
-                Part::Request(Request { label, key: Some(number.into()), goes_on: !is_last, ..Request::default() })
+                Part::Request(Request { label, key: Some(number.into()), continues: !is_last, ..Request::default() })
             }
             (Some((number, false)), Role::Server) => {
                 Part::Response { key: Some(number.into()), ends: is_last, error: None, status: None }
