@@ -31,7 +31,7 @@ const GROWTH: u64 = 16;
 const LONGEST_ACK: u64 = 400;
 /// After a silence of this length nothing is in flight.
 const QUIET: Nanos = Nanos::from_millis(1_000);
-/// A handshake takes this many round trips at most, with the time in which the ends make keys.
+/// Most round trips of a handshake, including the time in which the ends make keys.
 const MOST_OF_HANDSHAKE: f64 = 4.0;
 /// A smaller packet is a PING or a close, not a request.
 const SMALL_REQUEST: u64 = 24;
@@ -74,7 +74,7 @@ struct Sender {
     id_length: u64,
     /// Round trip from the capture point to this end.
     toward: Nanos,
-    /// The same in the handshake.
+    /// The same during the handshake.
     handshake: Nanos,
     /// Time and frame of its last packet.
     last: Option<Place>,
@@ -89,8 +89,8 @@ impl Sender {
         (self.toward, self.handshake) = (took, took);
     }
 
-    /// An answer took so long. Where it is far quicker than the handshake, for which an end makes
-    /// keys, it answers something else, and this returns `false`.
+    /// Lowers the round trip to `took`, the time of a response. If that is far less than in the
+    /// handshake, in which an end makes keys, the packet answers another one; then returns `false`.
     fn shorten(&mut self, took: Nanos) -> bool {
         let is_answer = took.scale(MOST_OF_HANDSHAKE) >= self.handshake;
         if is_answer {

@@ -21,8 +21,8 @@ const PACKET_LENGTHS: std::ops::RangeInclusive<usize> = 1_200..=1_472;
 /// Most pieces of stream bytes that wait for the next segment.
 const MAX_PENDING: usize = 64;
 
-/// Packets whose ACK is delayed: of the second one it follows at once, and a packet may be on its
-/// way meanwhile.
+/// Number of packets that may lack an ACK: after the second one it is sent immediately, and one
+/// packet may be in flight.
 const DELAYED_ACK: usize = 2;
 
 /// TLS 1.3, which QUIC requires (RFC 9001 section 4.2).
@@ -325,7 +325,7 @@ impl OpenedConnection {
         Some(header.number)
     }
 
-    /// Takes the frames of a packet without protection.
+    /// Processes the frames of a decrypted packet.
     pub(super) fn plain(&mut self, from: End, number: u64, frames: &[u8], time: Time) -> Option<Emission> {
         self.plain.clear();
         self.plain.extend_from_slice(frames);
@@ -377,9 +377,9 @@ impl OpenedConnection {
         *marks = ack.congestion_marks.max(*marks);
     }
 
-    /// A request, or its response, begins: its sender has what came before, although its ACK is
-    /// delayed. Every second packet is acknowledged at once (RFC 9000 section 13.2.2), so that more
-    /// of them are lost or on their way.
+    /// A request or response begins: its sender has received the previous message, although its ACK
+    /// is delayed. Every second packet is acknowledged immediately (RFC 9000 section 13.2.2), so if
+    /// more packets lack an ACK, they are lost or in flight.
     fn accept_turn(&mut self, packet: &PacketAt, found: &mut Acknowledged) {
         let sender = packet.from.other().index();
         let loop_back = self.loops[packet.from.index()].unwrap_or_default();

@@ -282,7 +282,7 @@ fn silence_inside_a_response_is_not_only_the_applications() {
     assert!(found[0].confidence <= 0.5 && found[0].remedies.is_empty(), "{found:?}");
 }
 
-/// The client offers 64 KiB, and each 64 KiB come behind a silence.
+/// The client offers 64 KiB, and each 64 KiB come after a silence.
 #[test]
 fn silence_where_a_window_may_be_full_has_no_cause() {
     let mut script = opening(1);
@@ -301,7 +301,7 @@ fn ack_much_sooner_than_the_handshake_is_of_something_else() {
     let mut script = opening(1);
     script.push((50, true, to_server(120)));
     acked(&mut script, 91, 40);
-    // Data, and an ACK of earlier ones that passes a millisecond later.
+    // Data, and an ACK of earlier data that passes a millisecond later.
     script.extend([(3_000, false, short(1_200)), (3_001, true, to_server(38))]);
     script.push((3_400, false, short(1_200)));
     let rtt = explained(&script).connections[0].rtt_ms.min.unwrap();

@@ -1,12 +1,12 @@
-//! Packets without protection: for tests of what reads them.
+//! Decrypted packets as input for tests of the frame parsers.
 
 use super::opened::OpenedConnection;
 use crate::tls::QuicSecrets;
 use crate::types::{End, Quic, StreamBytes, TransportParameters};
 use crate::units::Time;
 
-/// Reads the frames of packets as if they had been opened: who sent each, its number, and what it
-/// holds. Gives what passes of streams. Returns the number of packets that did something.
+/// Parses the frames of packets as if they had been decrypted; `packets`: sender, packet number and
+/// frames of each. Calls `give` with stream bytes. Returns the number of packets with an effect.
 pub fn read_frames<'a>(
     packets: impl Iterator<Item = (End, u64, &'a [u8])>,
     mut give: impl FnMut(&StreamBytes),

@@ -1,6 +1,5 @@
-//! Targets of what reads requests: protocols in clear, and the packets of QUIC without their
-//! protection, with HTTP/3 and QPACK in them. A mutated packet under protection does not open, so
-//! that mutations of frames begin behind it.
+//! Targets for the request parsers: unencrypted protocols, and decrypted QUIC packets with HTTP/3
+//! and QPACK. A mutated packet cannot be decrypted, so frames are mutated after decryption.
 
 use super::harness::{fuzz, kind_of};
 use super::meter::peak_during;
@@ -10,15 +9,15 @@ use whyslow_core::types::{End, Side};
 use whyslow_core::unstable::quic::read_frames;
 use whyslow_core::unstable::tcp::payload::{ClearPiece, RequestFacts, read_clear, read_http3};
 
-/// Ports that decide whose protocol it may be.
+/// Ports that decide which protocols are possible.
 const PORTS: [u16; 16] = [5432, 3306, 6379, 27_017, 9092, 5672, 1883, 25, 21, 143, 110, 445, 2049, 53, 80, 50_051];
-/// What a connection may hold of its messages: two bounds of 128 and 256 KiB, header tables, and
-/// 1,024 requests with labels of 400 bytes at most.
+/// Memory limit of a connection's messages: two buffers of 128 and 256 KiB, header tables, and
+/// 1,024 requests with labels of at most 400 bytes.
 const MEMORY: usize = 8 << 20;
 
-/// A conversation: the port first, then its pieces: whose it is, its length, and the bytes. Bit 0
-/// of the first byte is the side; of a piece with bit 1 nothing was captured, with bit 2 its length
-/// is in units of 64 KiB.
+/// Parses a conversation: the port, then pieces with flags, length and bytes. Bit 0 of the flags is
+/// the side; bit 1 means that the piece was not captured, bit 2 that its length is in units of 64
+/// KiB.
 fn clear(input: &[u8]) -> u64 {
     let [port, talk @ ..] = input else { return 0 };
     let ports = [40_000, PORTS[usize::from(*port) % PORTS.len()]];
@@ -51,7 +50,7 @@ fn check(requests: &[RequestFacts]) {
     assert!(requests.iter().all(|request| request.label.len() <= 400));
 }
 
-/// Who says what.
+/// Sender and bytes of each message.
 type Talk<'a> = &'a [(u8, &'a [u8])];
 
 fn written(port: u16, talk: Talk<'_>) -> Vec<u8> {
@@ -108,7 +107,7 @@ fn of_databases() -> Vec<Vec<u8>> {
     written_all(&[(5432, postgres), (3306, mysql), (6379, redis), (27_017, mongo), (9092, kafka)])
 }
 
-/// Of queues, mail and files.
+/// Conversations of message queues, mail and files.
 fn of_others() -> Vec<Vec<u8>> {
     let amqp: Talk<'_> = &[
         (0, b"AMQP\0\0\x09\x01\x01\0\x01\0\0\0\x05\0\x32\0\x0a\0\xce"),
@@ -144,7 +143,7 @@ fn of_others() -> Vec<Vec<u8>> {
     written_all(&[(5672, amqp), (1883, mqtt), (25, smtp), (21, ftp), (143, imap), (2049, rpc), (53, dns)])
 }
 
-/// Of binary headers, and of HTTP/2.
+/// Conversations of protocols with binary headers, and of HTTP/2.
 fn of_frames() -> Vec<Vec<u8>> {
     let mut smb = [&[0u8, 0, 0, 68][..], b"\xfeSMB\x40\0", &[0; 62]].concat();
     smb[16] = 5;
@@ -164,7 +163,8 @@ fn written_all(all: &[(u16, Talk<'_>)]) -> Vec<Vec<u8>> {
     all.iter().map(|(port, talk)| written(*port, talk)).collect()
 }
 
-/// Packets of QUIC, each: who sent it, its number, the length of its frames (two bytes), and these.
+/// Parses QUIC packets: sender, packet number, length of the frames (two bytes), and frames of
+/// each.
 fn frames(input: &[u8]) -> u64 {
     let mut rest = input;
     let packets = std::iter::from_fn(|| {
@@ -173,7 +173,7 @@ fn frames(input: &[u8]) -> u64 {
         let (packet, after) = after.split_at(after.len().min(len));
         rest = after;
         let from = if kind & 1 == 0 { End::Client } else { End::Server };
-        // Far numbers as well.
+        // Large gaps in packet numbers as well.
         Some((from, u64::from(*number) << (kind >> 2), packet))
     });
     let mut pieces = Vec::new();
@@ -187,7 +187,7 @@ fn frames(input: &[u8]) -> u64 {
     kind_of(&(did.checked_ilog2(), pieces.len().min(9), requests.len().min(9), complete.min(9), statuses))
 }
 
-/// Requests over one connection, with the dynamic table of QPACK, grants, losses and an end.
+/// Requests on one connection, with QPACK's dynamic table, window updates, losses and a close.
 fn packets_of_quic() -> Vec<Vec<u8>> {
     let packet = |kind: u8, number: u8, frames: &[u8]| {
         [&[kind, number][..], &(frames.len() as u16).to_be_bytes(), frames].concat()
@@ -198,7 +198,7 @@ fn packets_of_quic() -> Vec<Vec<u8>> {
     // GET / in the static table, and :status 200 with a body of 20 bytes.
     let get = &[1, 4, 0, 0, 0xd1, 0xc1][..];
     let answer = &[&[1u8, 3, 0, 0, 0xd9, 0, 20][..], &[7; 20]].concat();
-    // The encoder's stream: a capacity, and an entry that a request refers to.
+    // The encoder stream: a capacity, and an entry that a request refers to.
     let encoder = &[&[2u8, 0x3f, 0xe1, 0x1f, 0xc1, 3][..], b"/ab"].concat();
     let refers = &[1u8, 5, 2, 0, 0xd1, 0x80, 0xd7][..];
     let plain = [
@@ -232,13 +232,13 @@ fn quic_frames() {
     fuzz("quic-frames", packets_of_quic(), frames);
 }
 
-/// Captures of QUIC with the secrets of their connections in them.
+/// QUIC captures that contain the secrets of their connections.
 #[test]
 fn quic_with_keys() {
     fuzz("quic-keys", seeds::quic_with_keys(), explain);
 }
 
-/// Every conversation is one that is read: else nothing of its reader is tried.
+/// Every conversation must be parsed, because otherwise its parser is not tested.
 #[test]
 fn seeds_are_read() {
     let unread = conversations().into_iter().filter_map(|talk| {

@@ -241,7 +241,7 @@ pub(crate) fn plaintext() -> Vec<Vec<u8>> {
     vec![http1, http2]
 }
 
-/// A capture of HTTP/3 with aioquic, with the secrets of its connection.
+/// An HTTP/3 capture with aioquic that contains the secrets of its connection.
 pub(crate) fn quic_with_keys() -> Vec<Vec<u8>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys");
     vec![std::fs::read(folder.join("http3.pcapng")).unwrap()]

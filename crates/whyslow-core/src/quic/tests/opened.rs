@@ -194,8 +194,8 @@ fn lost_packet_is_a_retransmission() {
     );
 }
 
-/// Small requests one after the other, each with its response; ACKs come by their timers, behind
-/// what the application sends next.
+/// Small consecutive requests, each with its response; ACKs are sent after their delay, after the
+/// application's next data.
 fn requests_in_turn() -> Script {
     let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
     let (mut at, mut numbers) = (41, [0, 0]);

@@ -184,18 +184,18 @@ pub fn read_plaintext<'a>(
     (facts.requests, heads, facts.windows.iter().flatten().map(Vec::len).sum())
 }
 
-/// What [`read_clear`] reads next of a side.
+/// The next input of a side for [`read_clear`].
 #[cfg(feature = "unstable")]
 #[derive(Clone, Copy, Debug)]
 pub enum ClearPiece<'a> {
-    /// Bytes.
+    /// Captured bytes.
     Bytes(&'a [u8]),
-    /// So many bytes that were not captured.
+    /// Number of uncaptured bytes.
     Missing(u64),
 }
 
-/// Reads messages as they come in clear, a segment a piece, to these ports: for tests of this
-/// stage. Returns the requests, and whether all was read; `None` if nothing is known of them.
+/// For tests of this stage: parses unencrypted messages to these ports, one segment per piece.
+/// Returns the requests, and whether everything was parsed; `None` if the protocol is unknown.
 #[cfg(feature = "unstable")]
 pub fn read_clear<'a>(
     ports: [u16; 2],
@@ -225,8 +225,8 @@ pub fn read_clear<'a>(
     messages?.finish().map(|facts| (facts.requests, facts.is_whole))
 }
 
-/// Reads streams of HTTP/3, as the packets of a connection carry them: for tests of this stage.
-/// Returns the requests.
+/// For tests of this stage: parses HTTP/3 streams from the packets of a connection. Returns the
+/// requests.
 #[cfg(feature = "unstable")]
 pub fn read_http3(pieces: &[StreamBytes]) -> Vec<super::requests::RequestFacts> {
     let mut messages = Conversation::http3(Side::A);
