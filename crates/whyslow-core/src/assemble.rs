@@ -107,7 +107,7 @@ fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
         start: facts.first,
         end: facts.closing.iter().flatten().map(|&(time, _)| time).min().unwrap_or(facts.last),
         unseen: facts.min_rtt().filter(|_| ends_before_its_client(facts)).unwrap_or_default(),
-        handshakes: limit::handshake(facts).unwrap_or_default() + tls,
+        handshakes: limit::handshake(facts).unwrap_or_default() + tls + limit::login(facts).unwrap_or_default(),
         slow_start: Nanos::ZERO,
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),

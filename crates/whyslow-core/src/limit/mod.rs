@@ -15,7 +15,7 @@ mod span;
 pub use partition::{Partition, partition};
 pub(crate) use pauses::MIN_PROBE_TIMER;
 pub use pauses::{DELAYED_ACK, MAX_DELAYED_ACK};
-pub use phases::{handshake, phases_before, tls_handshake};
+pub use phases::{handshake, login, phases_before, tls_handshake};
 pub use plateau::Plateau;
 #[cfg(feature = "unstable")]
 pub use rounds::Shape;

@@ -79,3 +79,12 @@ pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Time)> {
     let request = facts.directions[client].transfers.iter().find(|t| t.seq.1 > begins)?;
     Some(((request.start - start).or_zero(), request.start))
 }
+
+/// From the end of the TCP handshake, and of TLS's, to the first request behind the login of a
+/// protocol.
+pub fn login(facts: &Facts) -> Option<Nanos> {
+    let (ack, _) = facts.handshake.ack?;
+    let start = tls_handshake(facts).map_or(ack, |(_, request)| request);
+    let request = facts.messages.as_ref()?.first_after_login()?;
+    Some((request.start - start).or_zero())
+}

@@ -221,7 +221,7 @@ pub struct ConnectionSummary {
     /// Additional wait of its client: the ways of its SYN and of the response, if it was captured
     /// at a server that ended it.
     pub unseen: Nanos,
-    /// TCP and TLS handshakes.
+    /// TCP and TLS handshakes, and the login of the protocol above.
     pub handshakes: Nanos,
     /// Time in slow start, over its transfers.
     pub slow_start: Nanos,

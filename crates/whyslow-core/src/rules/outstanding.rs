@@ -9,10 +9,10 @@ use super::case::SSH_PORT;
 use crate::analysis::UnansweredRequest;
 use crate::message;
 use crate::tcp::facts::{Facts, TransferFacts};
-use crate::tcp::payload::{Content, Protocol};
+use crate::tcp::payload::{Content, Protocol, RequestFacts};
 use crate::units::{Nanos, Time};
 
-/// The client's last message, to which an answer was due.
+/// The message of the client to which an answer was due.
 #[derive(Clone, Debug)]
 pub(super) struct OutstandingRequest<'a> {
     /// The client's message.
@@ -73,9 +73,12 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     if is_echo(facts, message) {
         return None;
     }
+    let first = first_unanswered(facts, last_response);
+    let message = first.unwrap_or(message);
     let label = head(&facts.content[client], message);
     let (due, times) = match label {
         Some(_) => (0.85, 1.0),
+        None if first.is_some() => (0.85, 1.0),
         None if message::may_send_unrequested(facts, message.start) => return None,
         None => due(facts, message, last_response, answers().count())?,
     };
@@ -92,6 +95,19 @@ impl OutstandingRequest<'_> {
     pub fn is_usual(&self, waited: Nanos) -> bool {
         self.usual.is_some_and(|usual| waited <= usual.scale(self.times))
     }
+}
+
+/// The first message since the server last spoke in which a known request begins that waits for its
+/// response: the client may have sent more meanwhile.
+fn first_unanswered(facts: &Facts, heard: Option<Time>) -> Option<&TransferFacts> {
+    let messages = facts.messages.as_ref().filter(|messages| messages.shows_all_requests())?;
+    let is_waiting = |request: &&RequestFacts| {
+        let is_later = heard.is_none_or(|heard| request.start > heard);
+        request.sent.is_some() && request.response_seq.is_none() && !request.is_poll && is_later
+    };
+    let request = messages.requests.iter().find(is_waiting)?;
+    let transfers = &facts.directions[facts.client].transfers;
+    transfers.iter().find(|transfer| (transfer.seq.0..transfer.seq.1).contains(&request.seq))
 }
 
 /// Whether the client returns a small record of the server: the ACK of a PING (RFC 9113 section

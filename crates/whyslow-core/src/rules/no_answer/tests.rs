@@ -7,7 +7,8 @@ use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
 use crate::tcp::facts::{Gap, Release};
 use crate::tcp::facts::{Notice, PeerMessage, ResetFacts};
-use crate::tcp::payload::Protocol;
+use crate::tcp::payload::{MessageFacts, Protocol, RequestFacts};
+use crate::types::RequestProtocol;
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
@@ -43,6 +44,32 @@ fn request_without_a_response_at_the_end_is_no_answer() {
     assert_eq!(statement(&scene), None);
     // No client waits an hour.
     scene.facts.until = at_ms(3_600_000);
+    assert_eq!(statement(&scene), None);
+}
+
+#[test]
+fn request_before_later_ones_is_still_awaited() {
+    let mut scene = asked();
+    let asking = &mut scene.facts.directions[0];
+    let later =
+        TransferFacts { seq: (101, 201), start: at_ms(3_350), last_send: at_ms(3_350), ..asking.transfers[0].clone() };
+    asking.transfers.push(later);
+    (asking.last_payload, scene.facts.last) = (Some((at_ms(3_350), Frame::default())), at_ms(3_360));
+    assert_eq!(statement(&scene), None, "the last message alone is known");
+    let request = |seq, at| RequestFacts { sent: Some(at), ..RequestFacts::new("READ".to_owned(), seq, at) };
+    scene.facts.messages = Some(Box::new(MessageFacts {
+        protocol: RequestProtocol::OncRpc,
+        requests: vec![request(1, at_ms(900)), request(101, at_ms(3_350))],
+        requests_total: 2,
+        windows: None,
+        heartbeats: [Vec::new(), Vec::new()],
+        is_whole: true,
+    }));
+    assert_eq!(statement(&scene), Some(unanswered(None, 2_500, WaitEnd::CaptureEnded)));
+    // One that waits for something to happen is not due.
+    if let Some(messages) = &mut scene.facts.messages {
+        messages.requests[0].is_poll = true;
+    }
     assert_eq!(statement(&scene), None);
 }
 

@@ -316,10 +316,13 @@ impl TransferRecorder {
         }
         (self.round_from, self.gaps_from, self.attributed_gap_nanos) =
             (more.round_from, more.gaps_from, more.attributed_gap_nanos);
-        let floor = self.facts.gap_floor.max(more.facts.gap_floor);
-        (self.facts.gap_floor, self.short_gap_limit) = (floor, short_gap_limit_of(floor));
+        let floors = [self.facts.gap_floor, more.facts.gap_floor];
         self.facts.gaps.extend(pause);
         self.facts.gaps.append(&mut more.facts.gaps);
+        // When they are joined, before or after a pause, makes no difference to what is kept.
+        if floors[0] != floors[1] {
+            self.set_floor(floors[0].max(floors[1]));
+        }
         while self.facts.gaps.len() > MAX_GAPS {
             self.raise_floor();
         }
@@ -402,7 +405,11 @@ impl TransferRecorder {
 
     /// Doubles the least length of individually stored pauses.
     fn raise_floor(&mut self) {
-        let floor = Nanos(self.facts.gap_floor.0.max(1).saturating_mul(2));
+        self.set_floor(Nanos(self.facts.gap_floor.0.max(1).saturating_mul(2)));
+    }
+
+    /// Keeps pauses of more than this length on their own, and counts the others in their rounds.
+    fn set_floor(&mut self, floor: Nanos) {
         (self.facts.gap_floor, self.short_gap_limit) = (floor, short_gap_limit_of(floor));
         let (rounds, round) = (&mut self.facts.rounds, &mut self.round);
         self.facts.gaps.retain(|gap| {

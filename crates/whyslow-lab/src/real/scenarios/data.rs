@@ -25,6 +25,16 @@ pub(super) fn queries(chance: &mut Chance) -> DrawnRun {
     DrawnRun { settings, server: programs::postgres(), client }
 }
 
+pub(super) fn login_each(chance: &mut Chance) -> DrawnRun {
+    let mut settings = wide(chance.between(0.03, 0.1));
+    settings.push(verify(&["server.retransmitted <= 0", "span >= 1s"]));
+    let line = format!(
+        "for i in $(seq {}); do psql -q -h $SERVER -U postgres -d postgres -o /dev/null -c 'SELECT 1'; done",
+        chance.whole(8, 15)
+    );
+    DrawnRun { settings, server: programs::postgres(), client: Program::client("psql", line) }
+}
+
 pub(super) fn copy(chance: &mut Chance) -> DrawnRun {
     let (settings, _, size) = full(chance, "down");
     let rows = size / 1000.0;

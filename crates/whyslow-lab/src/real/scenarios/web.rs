@@ -201,6 +201,27 @@ pub(super) fn new_connections(chance: &mut Chance) -> DrawnRun {
     DrawnRun { settings: all, server, client }
 }
 
+/// A command that is run so many times, one after the other.
+fn repeated(count: u32, command: &str) -> Program {
+    Program::client("curl", format!("for i in $(seq {count}); do {command}; done"))
+}
+
+pub(super) fn http10(chance: &mut Chance) -> DrawnRun {
+    let mut all = wide(chance.between(0.03, 0.1));
+    all.push(verify(&["server.retransmitted <= 0", "span >= 1s"]));
+    let server = programs::nginx(&programs::file("small", chance.between(1e3, 9e3)), "80", "");
+    let client = repeated(chance.whole(10, 20), "curl -sS --http1.0 -o /dev/null http://$SERVER/small");
+    DrawnRun { settings: all, server, client }
+}
+
+pub(super) fn tls_each(chance: &mut Chance) -> DrawnRun {
+    let mut all = wide(chance.between(0.03, 0.1));
+    all.push(verify(&["server.retransmitted <= 0", "span >= 1s"]));
+    let server = programs::nginx_tls(&programs::file("small", chance.between(1e3, 9e3)), "", "");
+    let client = repeated(chance.whole(8, 15), "curl -sS -k --http1.1 -o /dev/null https://$SERVER/small");
+    DrawnRun { settings: all, server, client }
+}
+
 pub(super) fn one_by_one(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.01, 0.06));
     all.push(verify(&["server.retransmitted <= 0"]));

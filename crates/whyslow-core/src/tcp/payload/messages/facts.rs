@@ -5,6 +5,22 @@ use super::requests::RequestFacts;
 use crate::types::RequestProtocol;
 use crate::units::Time;
 
+/// Requests of the login and of the agreement on versions, by protocol: the first words of their
+/// labels. Later requests are those of the application.
+const LOGINS: &[(RequestProtocol, &[&str])] = &[
+    (RequestProtocol::Postgresql, &["startup"]),
+    (RequestProtocol::Mysql, &["login"]),
+    (RequestProtocol::Redis, &["HELLO", "AUTH", "CLIENT"]),
+    (RequestProtocol::Mongodb, &["hello", "isMaster", "ismaster", "saslStart", "saslContinue"]),
+    (RequestProtocol::Kafka, &["ApiVersions", "SaslHandshake", "SaslAuthenticate"]),
+    (RequestProtocol::Amqp, &["connection", "channel.open"]),
+    (RequestProtocol::Mqtt, &["CONNECT"]),
+    (RequestProtocol::Smtp, &["EHLO", "HELO", "STARTTLS", "AUTH"]),
+    (RequestProtocol::Imap, &["CAPABILITY", "STARTTLS", "LOGIN", "AUTHENTICATE"]),
+    (RequestProtocol::Ftp, &["AUTH", "USER", "PASS"]),
+    (RequestProtocol::Smb2, &["Negotiate", "SessionSetup", "TreeConnect"]),
+];
+
 /// Facts about the messages of a connection. Positions are relative sequence numbers.
 #[derive(Clone, Debug)]
 pub struct MessageFacts {
@@ -28,6 +44,14 @@ impl MessageFacts {
     pub(in crate::tcp) fn is_heartbeat(&self, side: usize, (from, to): (u64, u64)) -> bool {
         let list = self.heartbeats.get(side).map_or(&[][..], Vec::as_slice);
         list.iter().any(|&(start, end)| start <= from && to <= end)
+    }
+
+    /// The first request after the login, if the connection begins with one.
+    pub(crate) fn first_after_login(&self) -> Option<&RequestFacts> {
+        let (_, logins) = LOGINS.iter().find(|(protocol, _)| *protocol == self.protocol)?;
+        let is_login = |request: &RequestFacts| logins.iter().any(|word| request.label.starts_with(word));
+        let behind = self.requests.iter().position(|request| !is_login(request)).filter(|&place| place > 0)?;
+        self.requests.get(behind)
     }
 
     /// Whether all requests are known, so that all other data of the server is unrequested. (HTTP/1

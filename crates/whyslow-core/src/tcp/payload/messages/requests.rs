@@ -43,7 +43,7 @@ pub struct RequestFacts {
 }
 
 impl RequestFacts {
-    pub(super) fn new(label: String, seq: u64, start: Time) -> Self {
+    pub(crate) fn new(label: String, seq: u64, start: Time) -> Self {
         Self {
             stream: None,
             label,

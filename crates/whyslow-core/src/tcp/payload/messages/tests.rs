@@ -355,6 +355,18 @@ fn nfs_operations_are_named() {
 }
 
 #[test]
+fn a_call_whose_end_was_not_captured_is_a_call() {
+    let call = [0, 2, 100_003, 3, 6, 0, 0, 0, 0];
+    let reply = rpc(1, &[1, 0, 0, 0, 0], &[0; 500], 3_000);
+    let talk = vec![(A, rpc(1, &call, &[0; 140], 1_000)), (B, reply), (A, rpc(2, &call, &[0; 140], 1_000))];
+    for cut in [44, 60, 96] {
+        let facts = read_cut([700, 2049], &talk, 1_448, cut).unwrap();
+        let expected = [("NFS READ".to_owned(), 0, Some(1)), ("NFS READ".to_owned(), 2, None)];
+        assert_eq!(summaries(&facts), expected, "{cut} bytes");
+    }
+}
+
+#[test]
 fn dns_over_tcp_names_the_question() {
     let message = |number: u8, flags: u8, code: u8, rest: &[u8]| {
         let message =
@@ -517,4 +529,26 @@ proptest! {
             prop_assert!(facts.requests.iter().all(|one| one.label.chars().count() <= 100), "{:?}", facts.requests);
         }
     }
+}
+
+#[test]
+fn what_comes_before_the_first_request_is_a_login() {
+    let facts = |protocol, labels: &[&str]| {
+        let request = |label: &&str| RequestFacts::new((*label).to_owned(), 1, Time(0));
+        MessageFacts {
+            protocol,
+            requests: labels.iter().map(request).collect(),
+            requests_total: labels.len() as u64,
+            windows: None,
+            heartbeats: [Vec::new(), Vec::new()],
+            is_whole: true,
+        }
+    };
+    let first =
+        |protocol, labels: &[&str]| facts(protocol, labels).first_after_login().map(|request| request.label.clone());
+    assert_eq!(first(RequestProtocol::Postgresql, &["startup", "SELECT ?"]).as_deref(), Some("SELECT ?"));
+    assert_eq!(first(RequestProtocol::Kafka, &["ApiVersions v3", "Metadata v9"]).as_deref(), Some("Metadata v9"));
+    assert_eq!(first(RequestProtocol::Redis, &["GET", "AUTH"]), None, "no login before it");
+    assert_eq!(first(RequestProtocol::Mysql, &["login"]), None, "nothing behind it");
+    assert_eq!(first(RequestProtocol::Http1, &["GET /"]), None);
 }
