@@ -319,7 +319,7 @@ impl TransferRecorder {
         let floors = [self.facts.gap_floor, more.facts.gap_floor];
         self.facts.gaps.extend(pause);
         self.facts.gaps.append(&mut more.facts.gaps);
-        // When they are joined, before or after a pause, makes no difference to what is kept.
+        // The stored pauses must not depend on the time of the join, before or after a pause.
         if floors[0] != floors[1] {
             self.set_floor(floors[0].max(floors[1]));
         }
@@ -408,7 +408,7 @@ impl TransferRecorder {
         self.set_floor(Nanos(self.facts.gap_floor.0.max(1).saturating_mul(2)));
     }
 
-    /// Keeps pauses of more than this length on their own, and counts the others in their rounds.
+    /// Stores pauses above this length individually, and counts the others in their rounds.
     fn set_floor(&mut self, floor: Nanos) {
         (self.facts.gap_floor, self.short_gap_limit) = (floor, short_gap_limit_of(floor));
         let (rounds, round) = (&mut self.facts.rounds, &mut self.round);

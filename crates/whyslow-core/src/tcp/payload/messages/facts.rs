@@ -5,8 +5,8 @@ use super::requests::RequestFacts;
 use crate::types::RequestProtocol;
 use crate::units::Time;
 
-/// Requests of the login and of the agreement on versions, by protocol: the first words of their
-/// labels. Later requests are those of the application.
+/// Requests of the login and of version negotiation, by protocol: the first words of their labels.
+/// Later requests are those of the application.
 const LOGINS: &[(RequestProtocol, &[&str])] = &[
     (RequestProtocol::Postgresql, &["startup"]),
     (RequestProtocol::Mysql, &["login"]),

@@ -355,7 +355,7 @@ fn nfs_operations_are_named() {
 }
 
 #[test]
-fn a_call_whose_end_was_not_captured_is_a_call() {
+fn call_with_an_uncaptured_end_is_a_request() {
     let call = [0, 2, 100_003, 3, 6, 0, 0, 0, 0];
     let reply = rpc(1, &[1, 0, 0, 0, 0], &[0; 500], 3_000);
     let talk = vec![(A, rpc(1, &call, &[0; 140], 1_000)), (B, reply), (A, rpc(2, &call, &[0; 140], 1_000))];
@@ -532,7 +532,7 @@ proptest! {
 }
 
 #[test]
-fn what_comes_before_the_first_request_is_a_login() {
+fn requests_before_the_first_application_request_are_the_login() {
     let facts = |protocol, labels: &[&str]| {
         let request = |label: &&str| RequestFacts::new((*label).to_owned(), 1, Time(0));
         MessageFacts {
