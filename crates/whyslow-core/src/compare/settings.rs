@@ -2,7 +2,7 @@
 
 use super::{ChosenTransfer, Setting};
 use crate::analysis::{Handshake, Limit, Round};
-use crate::rules::say;
+use crate::rules::parts;
 
 /// Round trips that differ by less than this share are of one path.
 const SAME: f64 = 0.1;
@@ -13,18 +13,18 @@ type Read = fn(&ChosenTransfer<'_>) -> Option<String>;
 /// By their names.
 const READINGS: [(&str, Read); 9] = [
     ("mss", |one| {
-        pair(one, |handshake| handshake.mss.map(|mss| mss.map(|bytes| format!("{} B", say::thousands(bytes.into())))))
+        pair(one, |handshake| handshake.mss.map(|mss| mss.map(|bytes| format!("{} B", parts::thousands(bytes.into())))))
     }),
     ("window-scale", |one| pair(one, |handshake| handshake.window_scale.map(|shift| Some(scale(shift))))),
     ("sack", |one| pair(one, |handshake| handshake.sack.map(offered))),
     ("timestamps", |one| pair(one, |handshake| handshake.timestamps.map(offered))),
-    ("first-flight", |one| Some(format!("{} B", say::thousands(first_round(one)?.bytes)))),
+    ("first-flight", |one| Some(format!("{} B", parts::thousands(first_round(one)?.bytes)))),
     ("initial-window", initial_window),
-    ("first-window", |one| Some(format!("{} B", say::thousands(first_round(one)?.window?)))),
-    ("first-record", |one| one.transfer.first_record.map(|bytes| format!("{} B", say::thousands(bytes)))),
+    ("first-window", |one| Some(format!("{} B", parts::thousands(first_round(one)?.window?)))),
+    ("first-record", |one| one.transfer.first_record.map(|bytes| format!("{} B", parts::thousands(bytes)))),
     ("largest-record", |one| {
         let direction = one.connection.directions.iter().find(|direction| direction.from == one.transfer.from)?;
-        direction.largest_record.map(|bytes| format!("{} B", say::thousands(bytes.into())))
+        direction.largest_record.map(|bytes| format!("{} B", parts::thousands(bytes.into())))
     }),
 ];
 
@@ -51,7 +51,7 @@ fn round_trip(both: [&ChosenTransfer<'_>; 2]) -> Setting {
         [Some(one), Some(two)] => (one - two).0.abs() as f64 > SAME * one.max(two).0 as f64,
         _ => false,
     };
-    Setting { name: "round-trip", values: trips.map(|trip| trip.map(say::time)), differs }
+    Setting { name: "round-trip", values: trips.map(|trip| trip.map(parts::time)), differs }
 }
 
 /// The values of client and server, printed once if they are the same.
@@ -67,7 +67,7 @@ fn pair(one: &ChosenTransfer<'_>, read: impl Fn(&Handshake) -> [Option<String>; 
 
 /// In a SYN that was captured, a shift that is not there was not offered.
 fn scale(shift: Option<u8>) -> String {
-    shift.map_or_else(|| "none".to_owned(), |shift| format!("×{}", say::thousands(1 << shift.min(14))))
+    shift.map_or_else(|| "none".to_owned(), |shift| format!("×{}", parts::thousands(1 << shift.min(14))))
 }
 
 fn offered(offered: Option<bool>) -> Option<String> {
@@ -99,8 +99,8 @@ fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     // segments.
     let segment = segment(one)?;
     Some(if first.limit == Limit::SlowStart {
-        say::count(first.bytes.div_ceil(segment), "segment")
+        parts::count(first.bytes.div_ceil(segment), "segment")
     } else {
-        format!("at least {}", say::count(first.bytes / segment, "segment"))
+        format!("at least {}", parts::count(first.bytes / segment, "segment"))
     })
 }

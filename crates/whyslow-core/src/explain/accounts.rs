@@ -240,7 +240,7 @@ impl AccountList {
         mut account: impl FnMut(ConnectionSize, Box<FlowEntry<OpenConnection>>) -> ConnectionAccount,
     ) -> ListedAccounts {
         self.drop_lowest();
-        debug_assert!(!self.has_dropped(), "somebody wants them");
+        debug_assert!(!self.has_dropped(), "a sink wants them");
         let accounts = self.held.into_iter().map(|entry| match entry {
             Entry::Accounted(account) => account,
             Entry::Unaccounted(size, entry) => Box::new(account(size, entry)),

@@ -1,5 +1,5 @@
-//! A small request is answered with a huge burst at once: others can abuse that, and much of it may
-//! get lost.
+//! A small request triggers a huge burst of packets at once: attackers can abuse that, and much of
+//! it may be lost.
 //!
 //! ## What it is
 //! Before the first ACK a sender knows nothing about the path, so it may send no more than an
@@ -35,8 +35,8 @@
 //! Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::estimate::INITIAL_WINDOW;

@@ -1,4 +1,4 @@
-//! The sending program had nothing to send.
+//! The sending application had no data ready to send.
 //!
 //! ## What it is
 //! TCP can only send the data that it is given. An application that reads a slow disk, computes,
@@ -49,10 +49,10 @@
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
 use super::case::{TransferCase, has_unread_tls};
+use super::parts::{confirm, evidence, finding, remedy};
 use super::relay::is_relayed;
 use super::requests;
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;

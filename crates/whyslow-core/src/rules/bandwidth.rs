@@ -1,4 +1,4 @@
-//! The link was full: one rate, the slowest link's, governs the whole transfer.
+//! The link was full: the transfer ran at the rate of the slowest link on its way.
 //!
 //! ## What it is
 //! The slowest link (or a rate limit somewhere) sets the pace. TCP has filled it and did its job;
@@ -48,8 +48,8 @@
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding};
 use super::rule::{Check, Proof, Rule};
-use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::estimate::{HEADERS, LINE_RATE};
@@ -181,7 +181,7 @@ mod tests {
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
         // There a full path has no pauses.
         scene.transfer.gaps.clear();
-        assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85, "timestamps tell");
+        assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85, "timestamps show the queue");
         for offer in scene.facts.handshake.offers.iter_mut().flatten() {
             offer.timestamps = false;
         }

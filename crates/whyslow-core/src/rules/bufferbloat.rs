@@ -1,4 +1,4 @@
-//! Data stood in a long queue on the path, which made every round trip longer.
+//! Data waited in a long queue in the network, which made every round trip longer.
 //!
 //! ## What it is
 //! Buffers much larger than the path needs fill up until something is lost. The transfer itself may
@@ -26,8 +26,8 @@
 //! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, LinkAction, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;

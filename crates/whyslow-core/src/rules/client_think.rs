@@ -1,4 +1,4 @@
-//! The client's own program took its time before it asked.
+//! The client's own application took its time before it sent the request.
 //!
 //! ## What it is
 //! A connection is open, or an answer has come, and the program that is to send the next request is
@@ -34,8 +34,8 @@
 //! to notice.
 
 use super::case::ConnectionCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule};
-use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Pauses, Unit};
 use crate::cause::Cause;
 use crate::message::{NOTICEABLE_WAIT, Wait};
@@ -138,7 +138,7 @@ mod tests {
         let later = Some(Pauses { count: 2, sum_s: ms(700) });
         assert_eq!(series.statement, ExchangeStatement::RequestsLate { first_s: None, later }.into());
         assert_eq!(series.cost_s, ms(700));
-        assert!(found(&[0, KEY, KEY, KEY]).is_none(), "somebody types");
+        assert!(found(&[0, KEY, KEY, KEY]).is_none(), "keystrokes");
         assert!(found(&[90, 60, 400]).is_none(), "one pause is no series, and no more than a round trip is none");
     }
 

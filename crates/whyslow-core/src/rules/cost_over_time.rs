@@ -1,6 +1,6 @@
 //! Time that several connections lost, some of them at the same time: it passed but once.
 
-use super::say::time;
+use super::parts::time;
 use crate::analysis::SpreadCost;
 use crate::units::Nanos;
 use std::cmp::Reverse;

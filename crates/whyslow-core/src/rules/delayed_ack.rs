@@ -1,4 +1,4 @@
-//! The receiver confirmed data late, and the sender waited for that.
+//! The receiver acknowledged data late, and the sender waited for the acknowledgement.
 //!
 //! ## What it is
 //! A receiver may hold an ACK back in the hope of a second segment or of an answer to send it with
@@ -29,8 +29,8 @@
 //! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;

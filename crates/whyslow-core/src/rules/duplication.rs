@@ -1,4 +1,4 @@
-//! The network delivers packets twice.
+//! The network delivered packets twice.
 //!
 //! ## What it is
 //! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame
@@ -28,8 +28,8 @@
 //! RFC 2883, RFC 3708 (using D-SACKs to detect duplication), RFC 5560 (a metric for it).
 
 use super::case::ConnectionCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::types::Side;

@@ -1,4 +1,5 @@
-//! The sender left slow start early, without a loss, and then increased its rate only slowly.
+//! The sender left the fast start of a transfer (slow start) too early, without a loss, and then
+//! sped up only slowly.
 //!
 //! ## What it is
 //! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh)
@@ -34,8 +35,8 @@
 
 use super::case::{ConnectionSummary, Exit, TransferCase};
 use super::cost_over_time::CostOverTime;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::stats::median;

@@ -34,8 +34,8 @@
 //! reduction for marks), RFC 9768.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;

@@ -1,5 +1,5 @@
-//! A host may be short of processor time: it paused, or answered late, where nothing on the wire
-//! held it.
+//! A host may lack processor time: it paused, or acknowledged late, without a reason in the
+//! network.
 //!
 //! ## What it is
 //! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other
@@ -36,8 +36,8 @@
 //! transfers are not limited by the network); Linux Documentation/networking/scaling.rst.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;

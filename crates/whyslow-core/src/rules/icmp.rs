@@ -1,6 +1,6 @@
 //! ICMP errors about a connection's packets, as evidence and as data.
 
-use super::say::{evidence, remedy};
+use super::parts::{evidence, remedy};
 use crate::analysis::{Actor, ExchangeAction, IcmpError, Measure, Measurement, Remedy, Undelivered, Unit};
 use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::types::Side;

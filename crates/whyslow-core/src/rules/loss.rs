@@ -1,4 +1,4 @@
-//! Packets were lost on the way, and sending them again cost time.
+//! Packets were lost in the network, and sending them again cost time.
 //!
 //! ## What it is
 //! A lost segment is retransmitted about one round trip later, once the receiver's SACKs show the
@@ -37,9 +37,9 @@
 //! Avoidance Algorithm", 1997.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::repair;
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::estimate::{loss_episodes, mean_size};

@@ -1,4 +1,4 @@
-//! A packet was lost, and its copy was lost too.
+//! A packet was lost, and its retransmission was lost too.
 //!
 //! ## What it is
 //! A retransmission takes the path that lost the first copy, and may be lost as well: a queue is
@@ -33,9 +33,9 @@
 //! timeouts happen.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding};
 use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits, waits_for_lost_retransmits};
 use super::rule::{Check, Evidence, Rule};
-use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, LossAction, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::LostRetransmits;

@@ -40,6 +40,7 @@ mod order;
 mod outstanding;
 mod over_quic;
 mod pacing;
+pub(crate) mod parts;
 mod path_latency;
 mod policer;
 mod policing;
@@ -54,7 +55,6 @@ mod requests;
 mod reset;
 mod restart_after_idle;
 mod rule;
-pub(crate) mod say;
 #[cfg(test)]
 mod scene;
 mod sender_cap;

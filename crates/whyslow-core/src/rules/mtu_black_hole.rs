@@ -1,5 +1,5 @@
-//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the
-//! sender believes.
+//! Large packets disappear on the way while small ones pass: the path's largest packet is smaller
+//! than the sender assumes.
 //!
 //! ## What it is
 //! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its
@@ -47,9 +47,9 @@
 use super::black_hole::{Unseen, is_seen, unseen, waits};
 use super::case::TransferCase;
 use super::icmp;
+use super::parts::{confirm, evidence, finding};
 use super::repair::end_of;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};

@@ -1,5 +1,5 @@
-//! Small writes waited: each is held back until the one before is confirmed, and the receiver takes
-//! its time with that.
+//! Small writes waited: the sender held each back until the one before was acknowledged, and the
+//! receiver delayed that acknowledgement.
 //!
 //! ## What it is
 //! Nagle's algorithm (RFC 896) holds a small segment back while another is unacknowledged; the
@@ -33,8 +33,8 @@
 //! between Nagle's Algorithm and Delayed ACK", 2005.
 
 use super::case::ConnectionCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::limit;

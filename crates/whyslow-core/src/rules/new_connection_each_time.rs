@@ -1,4 +1,4 @@
-//! Every exchange opened a connection of its own.
+//! Every exchange opened a new connection.
 //!
 //! ## What it is
 //! A new connection costs a round trip for TCP, one or two for TLS, those of a login (a database's,
@@ -29,8 +29,8 @@
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
 use super::case::ConnectionSummary;
+use super::parts::{evidence, remedy};
 use super::rule::{Check, Rule, Saving};
-use super::say::{evidence, remedy};
 use crate::analysis::{
     Actor, CloseKind, ClosedFirst, End, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Unit, host_and_port,
 };
@@ -106,7 +106,7 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
         whole_s: whole,
         closed: ClosedFirst { with, by_client: client as u64, by_server: server as u64 },
     };
-    let mut found = super::say::finding(Cause::NewConnectionEachTime, lost, 0.85, statement);
+    let mut found = super::parts::finding(Cause::NewConnectionEachTime, lost, 0.85, statement);
     let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
     found.evidence.push(evidence(Measure::SequentialConnections, series.len() as f64, Unit::Connections, &frames));
     let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(tls(Some((611, 685)), Some(685), 780), Some(ms(200)), "TLS 1.3: a Finished before it");
         assert_eq!(tls(Some((611, 685)), None, 685), None, "a Finished alone");
         assert_eq!(tls(None, None, 642), None, "an alert");
-        assert_eq!(tls(None, None, 900), Some(ms(200)), "what the records do not tell");
+        assert_eq!(tls(None, None, 900), Some(ms(200)), "not visible in the records");
     }
 
     /// Connections of 300 ms, 250 of them before the first byte, that begin at these seconds.

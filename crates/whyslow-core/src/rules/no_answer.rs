@@ -55,9 +55,9 @@ use super::case::ConnectionCase;
 use super::case::is_half_open;
 use super::icmp;
 use super::outstanding::{OutstandingRequest, outstanding};
+use super::parts::{confirm, end, evidence, finding, remedy};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
-use super::say::{confirm, end, evidence, finding, remedy};
 use crate::analysis::{
     Actor, End, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, LogTopic, Measure, Remedy, State,
     Unit, WaitEnd,

@@ -1,5 +1,5 @@
-//! SACK is off, so that the receiver cannot report which segments arrived, and each loss is
-//! repaired in a round trip of its own.
+//! The receiver cannot report which packets arrived (SACK is off), so that each loss takes a round
+//! trip of its own to repair.
 //!
 //! ## What it is
 //! With SACK (RFC 2018) a receiver reports which segments it has, and the sender repairs all holes
@@ -32,9 +32,9 @@
 //! SACK TCP", 1996.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding};
 use super::repair::{cost_without_sack, end_of};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;

@@ -1,4 +1,4 @@
-//! No more than 65,535 bytes can be on their way at once: window scaling is off.
+//! At most 65,535 bytes can be in flight at once, because window scaling is off.
 //!
 //! ## What it is
 //! The window field of a TCP header has 16 bits. Larger windows need the scale option in both SYNs
@@ -27,8 +27,8 @@
 //! RFC 7323 section 2.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
-use super::say::{evidence, finding, remedy, window_rate};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 

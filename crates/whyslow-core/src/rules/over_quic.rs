@@ -3,7 +3,7 @@
 //! Rates, bursts and pauses are visible; acknowledgements, windows, losses and retransmissions are
 //! not. So causes that rest on these are left out, and all others are likely at most.
 
-use super::say::confirm;
+use super::parts::confirm;
 use crate::analysis::{
     Action, Actor, CommonQuestion, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Measure, Question,
     Remedy, SendingAction, SendingStatement, Statement,
@@ -305,7 +305,7 @@ mod tests {
     fn equal_flights_may_be_a_window() {
         let found = capped(100_000).finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.6 && !found.to_confirm.is_empty(), "{found:?}");
-        assert!(found.remedy().unwrap().action.command().is_none(), "no setting of TCP mends it");
+        assert!(found.remedy().unwrap().action.command().is_none(), "not a setting of TCP");
     }
 
     #[test]

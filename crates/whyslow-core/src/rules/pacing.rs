@@ -1,4 +1,4 @@
-//! The sender kept to one rate of its own, though path and windows had room for more.
+//! The sender limited itself to one rate, although the network and the receiver had room for more.
 //!
 //! ## What it is
 //! A sender can space its segments: a program or proxy that limits its rate, a socket with
@@ -39,8 +39,8 @@
 //! "Understanding the Performance of TCP Pacing", INFOCOM 2000.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 

@@ -1,4 +1,4 @@
-//! The first packets took far longer on the path than all later ones.
+//! The first packets of the connection took far longer than all later ones.
 //!
 //! ## What it is
 //! The first packet of a connection, or the first in a while, may have to wait for a setup: an
@@ -34,8 +34,8 @@
 //! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule, Saving};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, FirstReply, Frame, Measure, Near, Remedy,
     SendingAction, Unit,

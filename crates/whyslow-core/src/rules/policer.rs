@@ -55,9 +55,9 @@
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding};
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Measurement, PolicerEvidence, QueueSight,
     Remedy, Unit,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!((queue(&found), found.confidence), (QueueSight::Absent, 0.65));
         let mut receiver = policed();
         receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
-        assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps tell");
+        assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps show the queue");
         receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         let found = receiver.finding(Cause::Policer).unwrap();
         assert_eq!((queue(&found), found.confidence), (QueueSight::Hidden, 0.4));
@@ -240,7 +240,7 @@ mod tests {
     fn dropped_excess_without_waits_is_a_policer() {
         let found = offered_load(ms(101)).finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.75 && matches!(shown(&found), PolicerEvidence::ExcessLost { .. }), "{found:?}");
-        assert!(offered_load(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
+        assert!(offered_load(ms(101)).finding(Cause::Bandwidth).is_none(), "reported once");
         for trip in [103, 130] {
             let queued = offered_load(ms(trip));
             assert!(queued.finding(Cause::Policer).is_none() && queued.finding(Cause::Bandwidth).is_some(), "{trip}");

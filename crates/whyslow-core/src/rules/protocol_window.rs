@@ -34,8 +34,8 @@
 
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
+use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule, Saving};
-use super::say::{confirm, evidence, finding, remedy, window_rate};
 use super::turns::Turns;
 use crate::analysis::{
     Actor, Amount, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Statement, Unit,

@@ -35,9 +35,9 @@
 //! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::relay::{Rhythm, is_two_machines, rhythm};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Measurement, Unit,
 };

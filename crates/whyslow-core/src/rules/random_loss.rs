@@ -39,9 +39,9 @@
 //! Congestion-Based Congestion Control", 2016.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::repair;
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
 use crate::estimate::{INFLATED_RTT, LossEpisode, loss_episodes, mean_size};
@@ -264,7 +264,7 @@ mod tests {
     fn losses_at_any_flight_and_distance_are_random() {
         let scene = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
         assert!(scene.finding(Cause::RandomLoss).is_some());
-        assert!(scene.finding(Cause::Loss).is_none(), "it is said once");
+        assert!(scene.finding(Cause::Loss).is_none(), "reported once");
     }
 
     #[test]

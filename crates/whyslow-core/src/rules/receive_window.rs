@@ -1,4 +1,4 @@
-//! The receiver's buffer was full: it allows fewer bytes on their way than the path needs.
+//! The receiver allowed fewer bytes in flight than the path needs: its buffer was full.
 //!
 //! ## What it is
 //! A receiver reports with every ACK how many more bytes it accepts. A sender with that many bytes
@@ -41,8 +41,8 @@
 
 use super::case::TransferCase;
 use super::command;
+use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy, window_rate};
 use crate::analysis::{Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::stats::median;

@@ -1,4 +1,4 @@
-//! Packets overtook each other on the way.
+//! Packets arrived in another order than they were sent.
 //!
 //! ## What it is
 //! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel
@@ -27,8 +27,8 @@
 //! RFC 4737, RFC 5236, RFC 8985 section 3.3.2.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;

@@ -43,8 +43,8 @@
 
 use super::case::ConnectionCase;
 use super::outstanding::{AT_ONCE, OutstandingRequest, outstanding};
+use super::parts::{confirm, end, evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{confirm, end, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ClientState, End, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, LogTopic, Measure,
     MessageKind, Remedy, State, Unit,

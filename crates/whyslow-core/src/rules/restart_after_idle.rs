@@ -1,4 +1,4 @@
-//! A connection that had been fast was idle for a while, and its sender began slowly again.
+//! A fast connection was idle for a while, and its sender started slowly again.
 //!
 //! ## What it is
 //! A sender that has been silent for longer than its retransmission timer may not use its old
@@ -30,8 +30,8 @@
 //! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
-use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::types::RTO_MIN;

@@ -1,4 +1,5 @@
-//! The sender never had more than a certain amount on its way, though the receiver allowed more.
+//! The sender never had more than a certain amount of data in flight, though the receiver allowed
+//! more.
 //!
 //! ## What it is
 //! A sending application writes data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds the bytes
@@ -37,8 +38,8 @@
 
 use super::case::TransferCase;
 use super::command;
+use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy, window_rate};
 use crate::analysis::{
     Actor, Finding, Limit, Measure, Measurement, SendingAction, SendingQuestion, SendingStatement, Unit, UsualCap,
 };

@@ -1,4 +1,4 @@
-//! The server had the whole request and took its time to begin the answer.
+//! The server had the whole request and took its time before it began the response.
 //!
 //! ## What it is
 //! Between the last byte of a request and the first byte of the answer lie one round trip and the
@@ -39,10 +39,10 @@
 
 use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::relay::{is_relayed, is_two_machines};
 use super::requests;
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::message::{NOTICEABLE_WAIT, may_be_unrelated};
@@ -232,7 +232,7 @@ mod tests {
         let turns = [(false, 0, 0), (true, 1, 300), (true, 1, 700)];
         let greeted = servers(|scene| scene.facts.begins_with_text[1] = true, &turns);
         assert_eq!(greeted, [None, Some(ms(300)), Some(ms(700))]);
-        assert_eq!(servers(|_| (), &turns), [None; 3], "in bytes that nobody can read it may be a question");
+        assert_eq!(servers(|_| (), &turns), [None; 3], "unreadable bytes may be a request");
         let mut prompt = vec![(false, 0, 0)];
         prompt.extend([(true, 0, 5); 8]);
         prompt.push((true, 0, 900));
@@ -266,7 +266,7 @@ mod tests {
         let fed = servers(pushes(1, 480), &turns);
         assert_eq!(fed, [Some(ms(2)), None, None], "a subscription, acknowledged message by message");
         let turns = [(true, 0, 700), (true, 1, 600), (true, 1, 600)];
-        assert_eq!(servers(pushes(1, 480), &turns), [None; 3], "its first news comes as late as the next");
+        assert_eq!(servers(pushes(1, 480), &turns), [None; 3], "its first message is as late as the next");
         assert_eq!(servers(pushes(1, 90), &turns)[1], Some(ms(600)), "an answer in two pieces");
         let tls = |times: i64| {
             let tls = move |scene: &mut Scene| {
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(servers(sized(30), &late), [None; 2], "signs of life");
         assert_eq!(servers(sized(300), &late), asked, "possibly a question and its answer");
         let unrequested = [(true, 900, 1_500), (false, 4_000, 0)];
-        assert_eq!(servers(sized(300), &unrequested), [None; 2], "the server speaks unasked");
+        assert_eq!(servers(sized(300), &unrequested), [None; 2], "the server sends unrequested data");
         let database = |scene: &mut Scene| {
             sized(30)(scene);
             scene.facts.endpoints[1].1 = 5_432;

@@ -1,4 +1,5 @@
-//! The path let a burst pass and then held the transfer to a lower rate with a queue: a shaper.
+//! The network let a burst pass and then limited the transfer to a lower rate with a queue: a
+//! shaper.
 //!
 //! ## What it is
 //! A token bucket with a queue behind it: while there are tokens, everything passes at the speed of
@@ -33,8 +34,8 @@
 //! Shaping Using Active Methods", IMC 2011.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
 };
@@ -150,7 +151,7 @@ mod tests {
         let found = scene.finding(Cause::Shaper).unwrap();
         let burst = found.evidence.iter().find(|e| e.kind == crate::analysis::Measure::BurstBeyondRate).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
-        assert!(shaped().finding(Cause::Bandwidth).is_none(), "it is said once");
+        assert!(shaped().finding(Cause::Bandwidth).is_none(), "reported once");
     }
 
     #[test]

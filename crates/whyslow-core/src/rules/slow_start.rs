@@ -1,4 +1,5 @@
-//! The sender began with little, and spent most of the transfer getting up to speed.
+//! The sender started with little data in flight, as TCP does, and spent most of the transfer
+//! speeding up.
 //!
 //! ## What it is
 //! A TCP sender does not know the path's capacity, so it begins with a small flight (the initial
@@ -35,8 +36,8 @@
 //! Congestion Window", 2010.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, Finding, FirstWindow, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
 };

@@ -1,4 +1,4 @@
-//! A bulk of data went out in packets much smaller than the path carries.
+//! A large amount of data was sent in packets much smaller than the network carries.
 //!
 //! ## What it is
 //! Every segment costs its headers (66 bytes with Ethernet and timestamps), the hosts' work for a
@@ -34,8 +34,8 @@
 //! RFC 9293 section 3.8.6.2, RFC 896, RFC 813 (silly window).
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, SmallSegmentReason, Unit,
 };

@@ -1,4 +1,4 @@
-//! Data was retransmitted although it had arrived.
+//! Data was sent again although it had arrived.
 //!
 //! ## What it is
 //! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss
@@ -26,8 +26,8 @@
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
 
 use super::case::{TransferCase, lacks_ip_headers};
+use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, RetransmissionKind, Unit,
 };

@@ -1,4 +1,5 @@
-//! A SYN or SYN-ACK was lost, and the connection opened late.
+//! A packet of the connection's opening (SYN or SYN-ACK) was lost, so that the connection opened
+//! late.
 //!
 //! ## What it is
 //! A SYN or SYN-ACK that is lost is retransmitted after a second, then two, then four (RFC 6298
@@ -28,8 +29,8 @@
 //! RFC 6298 sections 2.1 and 5.7; RFC 5681 section 3.1; Linux `tcp_init_transfer`; listen(2).
 
 use super::case::{ConnectionCase, is_half_open};
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, Measure, Opening, State, Unit,
 };

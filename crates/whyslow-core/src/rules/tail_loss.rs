@@ -34,9 +34,9 @@
 //! Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding};
 use super::repair::{self, BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, RepairSpeed, TailRepair, Unit,
 };

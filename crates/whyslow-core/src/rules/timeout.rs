@@ -1,4 +1,4 @@
-//! Something was lost, and the sender noticed only when its timer ran out.
+//! A packet was lost, and the sender noticed only when its timer expired.
 //!
 //! ## What it is
 //! If no ACK shows a sender that a segment was lost (the last ones of a burst, a whole flight, or
@@ -36,9 +36,9 @@
 
 use super::black_hole::waited_before;
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::repair;
 use super::rule::{Check, Evidence, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};

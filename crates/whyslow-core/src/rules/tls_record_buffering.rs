@@ -1,5 +1,5 @@
-//! Nothing of an answer can be read until its first TLS record is whole, and that took more than
-//! one round trip.
+//! The first TLS record of a response took more than one round trip, and none of it can be read
+//! before it is complete.
 //!
 //! ## What it is
 //! A TLS record can be decrypted and checked only when all of it is there. A server that writes
@@ -35,8 +35,8 @@
 //! Networking", chapter 4.
 
 use super::case::TransferCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Unit};
 use crate::cause::Cause;
 

@@ -1,4 +1,4 @@
-//! The two programs take turns, and every turn costs a round trip.
+//! Client and server take turns, and every turn costs a round trip.
 //!
 //! ## What it is
 //! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip
@@ -27,8 +27,8 @@
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
 use super::case::ConnectionCase;
+use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
-use super::say::{evidence, finding, remedy};
 use super::turns::{MIN_TURNS, Turns};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Remedy, Unit};
 use crate::cause::Cause;

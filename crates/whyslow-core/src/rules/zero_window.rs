@@ -1,4 +1,4 @@
-//! The receiver closed its window: its application did not read.
+//! The receiver closed its window because its application did not read, and the sender had to stop.
 //!
 //! ## What it is
 //! Data that the receiving program has not read stays in the socket's buffer. When that is full the
@@ -30,8 +30,8 @@
 //! RFC 9293 section 3.8.6.1.
 
 use super::case::TransferCase;
+use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Frame, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Release;

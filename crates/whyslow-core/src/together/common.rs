@@ -9,7 +9,7 @@
 use crate::analysis::{CommonStatement, Connection, Finding, Group, Measure, Unit};
 use crate::cause::Cause;
 use crate::rules::CostOverTime;
-use crate::rules::say::{evidence, finding};
+use crate::rules::parts::{evidence, finding};
 use crate::stats::{median, median_f64};
 use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;

@@ -9,7 +9,7 @@ use crate::analysis::{
 };
 use crate::cause::Cause;
 use crate::estimate::HEADERS;
-use crate::rules::say::{evidence, finding};
+use crate::rules::parts::{evidence, finding};
 use crate::units::Nanos;
 use std::net::IpAddr;
 

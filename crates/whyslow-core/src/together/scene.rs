@@ -6,7 +6,7 @@ use crate::analysis::{
     Transfer,
 };
 use crate::cause::Cause;
-use crate::rules::say::finding;
+use crate::rules::parts::finding;
 use crate::units::Nanos;
 
 pub(crate) fn ms(milliseconds: i64) -> Nanos {

@@ -162,7 +162,7 @@ fn lost_segment_keeps_its_place() {
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
     assert!(
         remedy::apply(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &unknown, &fitted).is_none(),
-        "larger flights meet a rate that nobody knows"
+        "larger flights meet an unknown rate"
     );
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
     let replay = replay(&transfer);
@@ -404,7 +404,7 @@ fn promise_never_exceeds_the_path_rate() {
     assert!(took >= ms(1_200) && took < ms(1_500), "{took:?}");
     let (rate, seen, _) = held(None, Some(6e6));
     assert_eq!((rate, seen), (Some(6e6), None), "what an earlier transfer met");
-    assert_eq!(held(Some(5e6), Some(6e6)).0, Some(5e6), "what was said counts");
+    assert_eq!(held(Some(5e6), Some(6e6)).0, Some(5e6), "the given rate counts");
     // Each round trip carried 30,000 B: 2.4 Mbit/s.
     let (rate, seen, _) = held(None, None);
     assert_eq!((rate, seen), (None, Some(2.4e6)));

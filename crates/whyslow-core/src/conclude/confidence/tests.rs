@@ -2,7 +2,7 @@ use super::*;
 use crate::analysis::{Application, Limit, Problem, ProblemDetail, SendingStatement};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
-use crate::rules::say;
+use crate::rules::parts;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -13,7 +13,7 @@ fn against_model(duration: i64, model: Option<i64>, causes: &[Cause]) -> Vec<Fin
     let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
     (transfer.duration_s, transfer.model_s) = (ms(duration), model.map(ms));
     let found = |cause: &Cause| {
-        say::finding(*cause, ms(duration), 0.9, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) })
+        parts::finding(*cause, ms(duration), 0.9, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) })
     };
     transfer.findings = causes.iter().map(found).collect();
     let mut connections = [connection(1, 100, vec![transfer])];
@@ -54,7 +54,7 @@ fn pattern_is_not_certain_even_if_the_model_reproduces_the_transfer() {
         let found = against_model(500, Some(500), &[cause]);
         assert_eq!((found[0].grade, found[0].confidence), (Grade::Inferred, LIKELY), "{cause}");
         let mut weak =
-            say::finding(cause, ms(900), 0.5, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) });
+            parts::finding(cause, ms(900), 0.5, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) });
         grade_without_model(&mut weak);
         assert_eq!(weak.confidence, 0.5, "no surer than its rule");
     }
@@ -66,8 +66,8 @@ fn finding_over_connections_is_as_well_supported_as_its_parts() {
         let mut transfer = transfer(100, Limit::Bandwidth, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
         (transfer.duration_s, transfer.model_s) = (ms(500), model.map(ms));
         let statement = || SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
-        transfer.findings = Vec::from([say::finding(Cause::Bandwidth, ms(300), 0.9, statement())]);
-        let mut over = say::finding(Cause::Bandwidth, ms(300), 0.9, statement());
+        transfer.findings = Vec::from([parts::finding(Cause::Bandwidth, ms(300), 0.9, statement())]);
+        let mut over = parts::finding(Cause::Bandwidth, ms(300), 0.9, statement());
         over.connections = Vec::from([1]);
         set(&mut [connection(1, 100, Vec::from([transfer]))], std::slice::from_mut(&mut over));
         assert_eq!((over.grade, over.confidence >= 0.9), (grade, grade == Grade::Reproduced));
@@ -77,7 +77,7 @@ fn finding_over_connections_is_as_well_supported_as_its_parts() {
 #[test]
 fn finding_over_connections_that_have_none_is_graded_without_a_model() {
     let statement = || SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
-    let mut across = [Cause::Bandwidth, Cause::SynLoss].map(|cause| say::finding(cause, ms(900), 0.95, statement()));
+    let mut across = [Cause::Bandwidth, Cause::SynLoss].map(|cause| parts::finding(cause, ms(900), 0.95, statement()));
     set(&mut [], &mut across);
     assert_eq!(across.map(|finding| finding.grade), [Grade::Inferred, Grade::Shown]);
 }
@@ -88,7 +88,7 @@ fn cause_without_the_evidence_it_rests_on_is_likely() {
         let mut transfer = transfer(100, Limit::SlowStart, &[bytes], None);
         (transfer.duration_s, transfer.model_s, transfer.bytes) = (ms(500), Some(ms(500)), bytes);
         let statement = SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
-        transfer.findings = vec![say::finding(cause, ms(400), 0.9, statement)];
+        transfer.findings = vec![parts::finding(cause, ms(400), 0.9, statement)];
         let mut one = connection(1, 100, vec![transfer]);
         (one.application, one.application_is_shown) = (Some(Application::Http), true);
         change(&mut one);

@@ -27,7 +27,7 @@ fn wait_for_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
     assert_eq!(waits(&mut connections), []);
     assert_eq!(connections[0].transfers[0].verdict, crate::analysis::Verdict::WaitedForOther);
-    assert_eq!(connections[1].transfers[0].findings.len(), 1, "what the other one costs is told there");
+    assert_eq!(connections[1].transfers[0].findings.len(), 1, "the cost of the other one stays there");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(in crate::conclude) fn finding(cause: Cause, lost: i64) -> Finding {
     let remedies = vec![Remedy::new(Actor::Network, SendingAction::WriteLargerPieces { bytes: 1 })];
     Finding {
         remedies,
-        ..crate::rules::say::finding(
+        ..crate::rules::parts::finding(
             cause,
             ms(lost),
             0.9,
@@ -33,10 +33,10 @@ fn promised_time_is_without_the_wait() {
         |cause, lost| saved(&finding(cause, lost), ms(1_000), true).and_then(|saved| without(ms(1_000), saved));
     assert_eq!(promised(Cause::SynLoss, 900), Some(ms(100)));
     assert_eq!(promised(Cause::NagleDelayedAck, 400), Some(ms(600)));
-    assert_eq!(promised(Cause::TurnTaking, 500), None, "what a batch takes is the rule's to say");
+    assert_eq!(promised(Cause::TurnTaking, 500), None, "the rule predicts the batch");
     let turns = promising(finding(Cause::TurnTaking, 500), Some(ms(550)));
     assert_eq!(saved(&turns, ms(1_000), true), Some(ms(450)));
-    assert_eq!(promised(Cause::Duplication, 400), None, "nobody waited for that");
+    assert_eq!(promised(Cause::Duplication, 400), None, "not a wait");
 }
 
 #[test]

@@ -141,11 +141,11 @@ fn each_transfer_is_reported_once_as_in_the_whole_capture() {
             }
         }
         for key in whole.keys().filter(|key| !seen.contains_key(*key)) {
-            wrong.push(format!("{}: not told {key:?}", path.display()));
+            wrong.push(format!("{}: not reported {key:?}", path.display()));
         }
         let is_listed = |key: &Key| !partly_listed.contains(&(key.0.clone(), key.1.clone()));
         for key in seen.keys().filter(|key| !whole.contains_key(*key) && is_listed(key)) {
-            wrong.push(format!("{}: told alone {key:?}", path.display()));
+            wrong.push(format!("{}: reported alone {key:?}", path.display()));
         }
     }
     assert!(at_end > 100 && on_the_way > 20, "{at_end} {on_the_way}");

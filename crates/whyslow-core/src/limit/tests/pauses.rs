@@ -105,7 +105,7 @@ fn late_data_next_to_the_receiver_may_be_queued() {
     assert_eq!(program(60, |pause| pause.before_len = MSS - 1), (true, false), "what it was given ended there");
     assert_eq!(program(60, |pause| pause.app_limited = true), (true, false));
     let stamped: fn(&mut Gap) = |pause| pause.sent_apart = Some(pause.end - pause.start);
-    assert_eq!(program(60, stamped), (true, false), "the sender's clock tells");
+    assert_eq!(program(60, stamped), (true, false), "by the sender's clock");
     assert!(program(1_200, |_| {}).0, "the timer would have run out");
 }
 
@@ -221,7 +221,7 @@ fn held_back_ack_differs_from_the_path() {
     assert_eq!(
         cut.time(Limit::Idle),
         Nanos::from_millis(34),
-        "of the last ACK, 34 ms after path and tolerance, nobody has anything"
+        "34 ms of the last ACK, after path and tolerance, are idle"
     );
     transfer.gaps.iter_mut().for_each(|gap| gap.after_len = 300);
     transfer.gaps.iter_mut().for_each(|gap| (gap.before_len, gap.in_flight) = (300, 300));

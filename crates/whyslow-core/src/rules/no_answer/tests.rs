@@ -193,7 +193,7 @@ fn unanswered_syns_are_graded_by_their_number() {
     let action = over.remedy().unwrap().action.clone();
     assert_eq!(action, ExchangeAction::CheckServer { host: "192.0.2.2".to_owned(), port: 443 }.into());
     assert_eq!(action.command().unwrap(), "traceroute -n -T -p 443 192.0.2.2");
-    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
+    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "reported once");
     // A client that did not retry after 3 s is not waiting, and within a second no client retries.
     assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
     assert!(tried(&mut scene, 0, 800, 1_500).is_none() && tried(&mut scene, 0, 800, 9_000).is_none());
@@ -213,7 +213,7 @@ fn syn_acks_that_never_arrive_are_no_answer() {
     let client = "192.0.2.1:40000".to_owned();
     let statement = ExchangeStatement::SynAckUnanswered { client, syns: 5, syn_acks: 7, waited_s: ms(6_100) };
     assert_eq!(found.statement, statement.into());
-    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
+    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "reported once");
     // A client that sent one SYN may be gone, and one that was answered in the end had lost a SYN.
     for (retries, ack) in [([0, 6], None), ([4, 6], Some((at_ms(6_950), Frame::default())))] {
         (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);

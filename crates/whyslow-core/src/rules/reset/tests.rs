@@ -70,7 +70,7 @@ fn reset_after_a_full_segment_cuts_the_response() {
     let behind = ExchangeStatement::ResetBehindFullSegment { into_s: ms(150) };
     assert_eq!(says(MSS, 1_150), Some(behind.into()));
     assert!(says(3 * MSS, 1_150).is_some(), "as offload hands them over");
-    assert_eq!((says(MSS - 1, 1_150), says(3 * MSS - 1, 1_150)), (None, None), "it had said all");
+    assert_eq!((says(MSS - 1, 1_150), says(3 * MSS - 1, 1_150)), (None, None), "all was sent");
     assert_eq!(says(MSS, 1_190), None, "it knew that all had come");
     let mut closed = download();
     reset_by(&mut closed, Side::B, 1_150);

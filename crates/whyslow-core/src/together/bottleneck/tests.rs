@@ -213,7 +213,7 @@ fn remaining_flows_gain_the_rate_of_ended_ones() {
     assert_eq!(shared(&flows), [(3, 0.85)]);
     flows[0] = flow(1, 0, &rates(8.0, 8.0));
     flows[1] = flow(2, 0, &rates(6.0, 6.0));
-    assert_eq!(shared(&flows), [], "nobody took what the third one left");
+    assert_eq!(shared(&flows), [], "the third one's rate was not taken up");
 }
 
 #[test]

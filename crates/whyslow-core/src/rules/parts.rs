@@ -1,4 +1,4 @@
-//! Words and figures for findings.
+//! Constructors of findings and their parts, and figures as text.
 
 use crate::analysis::{Action, Actor, Finding, Frame, Measure, Measurement, Question, Remedy, Statement, Unit};
 use crate::cause::Cause;
