@@ -2,7 +2,8 @@
 
 use crate::pattern;
 use crate::server::{KEY, SECRET, Server};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 use whyslow_testing::{Lack, rare_tools, skip};
@@ -30,8 +31,15 @@ fn same(one: &Path, other: &Path) {
 
 /// Runs a program with the key in its environment, which is clean of others.
 fn run(program: &str, arguments: &[&str], home: &Path) -> Output {
+    let output = command(program, home).args(arguments).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}\n{}\n{}", text(&output.stdout), text(&output.stderr));
+    output
+}
+
+fn command(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args(arguments).env("HOME", home).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
+    command.env("HOME", home).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
     command.env("AWS_DEFAULT_REGION", "us-east-1").env("AWS_EC2_METADATA_DISABLED", "true");
     for name in [
         "AWS_PROFILE",
@@ -43,10 +51,8 @@ fn run(program: &str, arguments: &[&str], home: &Path) -> Output {
     ] {
         command.env_remove(name);
     }
-    let output = command.env("NO_PROXY", "127.0.0.1").output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{program} {arguments:?}\n{}\n{}", text(&output.stdout), text(&output.stderr));
-    output
+    command.env("NO_PROXY", "127.0.0.1");
+    command
 }
 
 fn printed(output: &Output) -> String {
@@ -129,9 +135,23 @@ fn by_boto3(script: &str) -> Option<String> {
         return None;
     }
     let (server, home) = (Server::start(), tempfile::tempdir().unwrap());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front").join(script);
-    let output = run("python3", &[script.to_str().unwrap(), &server.url()], home.path());
+    let output = run("python3", &[path(script).to_str().unwrap(), &server.url()], home.path());
     Some(printed(&output))
+}
+
+fn path(script: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front").join(script)
+}
+
+/// The names of the conformance cases that fail in front of a service, and what the script printed.
+pub(crate) fn failing_cases(server: &Server) -> (BTreeSet<String>, String) {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = command("python3", home.path());
+    let output = command.arg(path("conformance.py")).arg(server.url()).output().unwrap();
+    let text = printed(&output);
+    assert!(text.contains(" passed, "), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let names = text.lines().filter_map(|line| line.split_once(" fails: ")).map(|(name, _)| name.to_owned());
+    (names.collect(), text)
 }
 
 #[test]

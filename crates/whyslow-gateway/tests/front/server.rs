@@ -60,6 +60,11 @@ impl Server {
         Self::of(change, move |_| Arc::new(s3(&url, bodies)), 5 << 20)
     }
 
+    /// In front of an S3 service that others made.
+    pub(crate) fn in_front_of(url: String) -> Self {
+        Self::of(|_| {}, move |_| Arc::new(s3(&url, None)), 5 << 20)
+    }
+
     pub(crate) fn with(change: impl FnOnce(&mut FrontOptions)) -> Self {
         Self::of(change, |folder| Arc::new(FolderStore::open(folder).unwrap()), 0)
     }
