@@ -1,4 +1,4 @@
-//! Messages to whoever started the program.
+//! Messages on stderr.
 
 /// Reports something on stderr. It may name files and clients; it cannot steer the terminal.
 pub(crate) fn complain(text: &str) {

@@ -7,13 +7,13 @@
 //!   └ age v1: identities, the X25519 stanza, the payload's chunks, small files
 //! ```
 //!
-//! - [`mod@format`] is the front door: [`format::SliceWriter`] seals, [`format::Plan`] says which
-//!   bytes of a stored object a range needs, [`format::Reader`] opens them. All of it is bytes in
-//!   and bytes out: no file, socket, thread or clock, so that any kind of program can drive it.
+//! - [`mod@format`] is the front door: [`format::SliceWriter`] seals, [`format::Plan`] has the
+//!   bytes of a stored object that a range needs, [`format::Reader`] opens them. All of it is bytes
+//!   in and bytes out: no file, socket, thread or clock, so that any kind of program can drive it.
 //! - [`keys`] holds the secrets. Only [`keys::SecretSource`] touches the outside.
-//! - What the bytes mean, and what they protect against: `docs/gateway/format.md`.
+//! - The meaning of each byte, and the attacks it protects against: `docs/gateway/format.md`.
 //! - [`store`] is the way to somebody else's storage, [`pool`] the connections to it: they stay
-//!   warm, and each transfer says what limited it. Neither knows what the bytes mean.
+//!   warm, and each transfer has the limits that it met. Neither interprets the bytes.
 //! - [`sealed`] puts them together: objects by their plaintext, in a store that sees none of it.
 //!   [`memory`] bounds what all its requests hold.
 //! - [`front`] is what clients see: S3 over HTTP in front of [`sealed`].

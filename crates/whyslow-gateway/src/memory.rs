@@ -6,9 +6,9 @@
 //!   the rest: buffers      bytes on their way, counted from their making until they are dropped
 //! ```
 //!
-//! Both are given out in turn. A place is waited for with nothing in hand. Whoever waits for
-//! buffers holds at most a place and bytes that leave without more memory: so somebody can always
-//! go on. What is only held to be of use later ([`Memory::try_acquire`]) never makes others wait
+//! Both are given out in turn. A request waits for a place while it holds nothing. A request that
+//! waits for buffers holds at most a place and bytes that leave without more memory, so one of them
+//! can always go on. Memory for later use alone ([`Memory::try_acquire`]) never makes requests wait
 //! for each other.
 
 use bytes::Bytes;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What a request holds beside its buffers: a chunk of 64 KiB that is incomplete, another one of
-/// plaintext and one of ciphertext while they become each other, and what came with them.
+/// Memory of a request besides its buffers: a chunk of 64 KiB that is incomplete, another one of
+/// plaintext and one of ciphertext while one is made from the other, and the bytes around them.
 pub const PLACE: u64 = 256 << 10;
 /// Below this nothing goes: some requests, and buffers of 1 MiB.
 pub const LEAST: u64 = 8 << 20;
@@ -51,7 +51,7 @@ pub struct Permit {
 }
 
 impl Memory {
-    /// A bound of so many bytes, at least [`LEAST`].
+    /// A bound of `bytes` bytes, at least [`LEAST`].
     pub fn new(bytes: u64) -> Self {
         let limit = bytes.clamp(LEAST, Semaphore::MAX_PERMITS as u64);
         let places = limit / PLACES_SHARE / PLACE;
@@ -75,14 +75,14 @@ impl Memory {
         (Permit { shared: Arc::clone(&self.shared), bytes: PLACE, permit: one }, both)
     }
 
-    /// Waits in turn for so many bytes of buffers; a step that is larger than all of them takes
+    /// Waits in turn for `bytes` bytes of buffers; a step that is larger than all of them takes
     /// all.
     pub async fn acquire(&self, bytes: u64) -> Permit {
         let bytes = self.cut(bytes);
         self.take(&self.shared.buffers, bytes, bytes.into()).await
     }
 
-    /// So many bytes of buffers if they are free and nobody waits for some.
+    /// `bytes` bytes of buffers, if they are free and no request waits for some.
     pub fn try_acquire(&self, bytes: u64) -> Option<Permit> {
         let bytes = self.cut(bytes);
         let permit = Arc::clone(&self.shared.buffers).try_acquire_many_owned(bytes).ok()?;
@@ -135,12 +135,12 @@ impl Permit {
         self.bytes
     }
 
-    /// Gives back what is above so many bytes of buffers.
+    /// Gives back all buffers above `bytes` bytes.
     pub fn shrink(&mut self, bytes: u64) {
         drop(self.split(self.bytes.saturating_sub(bytes)));
     }
 
-    /// Takes so many bytes of buffers out of it, or all that it has.
+    /// Takes `bytes` bytes of buffers out of it, or all that it has.
     #[must_use]
     pub fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
@@ -158,8 +158,7 @@ impl Permit {
         }
     }
 
-    /// Bytes that hold the permit until their last clone is dropped; what is not needed for them
-    /// is given back.
+    /// Bytes that hold the permit until their last clone is dropped; the rest of it is given back.
     pub fn hold(mut self, bytes: Vec<u8>) -> Bytes {
         self.shrink(bytes.capacity() as u64);
         Bytes::from_owner(Held { bytes, _permit: self })
@@ -172,7 +171,7 @@ impl Permit {
 }
 
 impl Drop for Permit {
-    /// Counted out before anybody else can have it: the sum never shows more than there is.
+    /// Counted out before another request can have it: the sum never shows more than there is.
     fn drop(&mut self) {
         self.shared.in_use.fetch_sub(self.bytes, Ordering::Relaxed);
     }

@@ -44,7 +44,7 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, NoRan
 /// passed over).
 ///
 /// # Errors
-/// When it is none, is sealed to nobody here, or was changed.
+/// If it is not an age file, is not sealed to one of these identities, or was changed.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, AgeError> {
     let header = Header::parse(file)?;
     let key = header

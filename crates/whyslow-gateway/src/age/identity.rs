@@ -22,7 +22,7 @@ pub struct Identity {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Recipient(PublicKey);
 
-/// Why a text is no key. It never repeats the text, which may be a secret.
+/// Why a text is not a key. It never repeats the text, which may be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// No X25519 recipient.

@@ -34,7 +34,7 @@ impl fmt::Debug for FileKey {
     }
 }
 
-/// Bytes that nobody can foretell.
+/// Bytes from the system's random number generator.
 pub fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, NoRandomness> {
     let mut bytes = Zeroizing::new([0; N]);
     SystemRandom::new().fill(&mut bytes[..]).map_err(|_| NoRandomness)?;

@@ -46,7 +46,7 @@ impl X25519Stanza {
     /// The file key, if it was wrapped for `identity`.
     pub(crate) fn unwrap(&self, identity: &Identity) -> Option<FileKey> {
         let shared = identity.secret().diffie_hellman(&PublicKey::from(self.share));
-        // A share of low order gives a secret that everybody knows.
+        // A share of low order gives a secret that is public.
         shared.was_contributory().then_some(())?;
         let mut body = Zeroizing::new(self.body);
         let key = wrapping_key(&self.share, identity.recipient(), shared.as_bytes());

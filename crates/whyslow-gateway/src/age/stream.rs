@@ -48,7 +48,7 @@ impl StreamKey {
     }
 
     /// Decrypts a chunk and its tag in place, and returns how many bytes of it are plaintext.
-    /// `None` when they are not what was sealed; `chunk` is then to be thrown away.
+    /// Returns `None` if they are not a sealed chunk; discard `chunk` then.
     pub(crate) fn open(&self, index: u64, last: bool, chunk: &mut [u8]) -> Option<usize> {
         self.0.open_in_place(nonce(index, last), Aad::empty(), chunk).ok().map(|text| text.len())
     }

@@ -57,7 +57,7 @@ fn secrets_are_not_in_debug_output() {
 
 #[test]
 fn a_share_of_low_order_is_refused() {
-    // The secret that it gives is all zero, whoever it is for: anybody can wrap a key with it.
+    // The secret of this share is zero for every recipient, so anyone can wrap a key with it.
     let salt = [[0; 32], *key().recipient().bytes()].concat();
     let wrapping: zeroize::Zeroizing<[u8; 32]> = hkdf(&salt, &[0; 32], "age-encryption.org/v1/X25519");
     let wrapping = ring::aead::UnboundKey::new(&ring::aead::CHACHA20_POLY1305, &wrapping[..]).unwrap();
@@ -70,7 +70,7 @@ fn a_share_of_low_order_is_refused() {
 }
 
 #[test]
-fn a_file_opens_for_each_recipient_and_nobody_else() {
+fn a_file_opens_for_its_recipients_alone() {
     let all: Vec<Identity> = (1..4).map(|byte| Identity::from_bytes(&[byte; 32])).collect();
     let file = seal(b"text", &all.iter().map(Identity::recipient).collect::<Vec<_>>()).unwrap();
     for identity in &all {

@@ -53,8 +53,8 @@ pub(crate) enum Gateway {
     },
     /// Seal an epoch's file to other operators. No object is sealed again.
     ///
-    /// Who could open the old file may have kept what is in it: make a new epoch for new objects
-    /// where that matters.
+    /// Operators who could open the old file may have kept its contents: make a new epoch for new
+    /// objects if that matters.
     Rekey {
         /// The epoch's file.
         #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -73,7 +73,7 @@ pub(crate) enum Gateway {
     Open(Open),
     /// Print where in an object each slice lies; every one opens with stock age.
     ///
-    /// Of an object in a store its head is read and, if it came in parts, its last bytes. With
+    /// For an object in a store, its head is read and, if it came in parts, its last bytes. With
     /// `--metadata` it is a file of this machine.
     Layout(Box<LayoutArgs>),
     /// Make keys, an access key and a file of settings in a folder, and print how to go on.
@@ -85,19 +85,19 @@ pub(crate) enum Gateway {
         #[arg(long, value_name = "STORE")]
         store: Option<super::place::Place>,
     },
-    /// Serve S3 to clients, and keep what they store encrypted in another store.
+    /// Serve S3 to clients, and keep their objects encrypted in another store.
     ///
     /// Every option may also be given as a variable WHYSLOW_GATEWAY_NAME, and in a file of
     /// settings. Secrets are read from files, variables and programs, never from arguments. SIGTERM
     /// and Ctrl-C let what runs come to its end; the second one ends at once.
     Serve(Box<ServeArgs>),
-    /// Say what limited the transfers of a gateway that runs.
+    /// Print the limits of the transfers of a gateway that runs.
     Stats(StatsArgs),
     /// Verify the objects of a bucket, and print those that are damaged.
     ///
     /// Every object is read and opened. Exit status 1: some are damaged; 2: some could not be read.
     Check(Box<CheckArgs>),
-    /// List the uploads in parts that nobody completed, and drop them.
+    /// List the uploads in parts that were never completed, and drop them.
     Clean(Box<CleanArgs>),
     /// Print a completion script for a shell.
     Completions {
@@ -177,7 +177,7 @@ pub(crate) struct CleanArgs {
     pub storage: super::options::Storage,
 }
 
-/// Who is to open an epoch's file.
+/// The operators for an epoch's file.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Recipients {
     /// An operator, as `age1…`; may be given more than once.
@@ -185,7 +185,7 @@ pub(crate) struct Recipients {
     pub recipients: Vec<Recipient>,
 }
 
-/// Who opens an epoch's file.
+/// The operators of an epoch's file.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Identities {
     /// Where an operator's identity is: `file:PATH`, `env:NAME`, or `command:PROGRAM` for what a
@@ -258,14 +258,14 @@ pub(crate) struct LayoutArgs {
     /// The object's key, or BUCKET/KEY where the store names no bucket; with `--metadata` the file.
     #[arg(value_name = "OBJECT", value_hint = clap::ValueHint::FilePath)]
     pub object: PathBuf,
-    /// Of a file: the object's bucket and key, which it is bound to.
+    /// The bucket and key of a file's object, which it is bound to.
     #[arg(long, value_name = "BUCKET/KEY", value_parser = name, requires = "metadata")]
     pub name: Option<(String, String)>,
-    /// Of a file: what else it is bound to, as `Content-Type=text/plain`; may be given more than
+    /// Attributes that a file is bound to, as `Content-Type=text/plain`; may be given more than
     /// once.
     #[arg(long = "bind", value_name = "NAME=VALUE", value_parser = attribute, requires = "metadata")]
     pub attributes: Vec<(String, String)>,
-    /// Of a file: its metadata, as `seal` printed it.
+    /// The metadata of a file, as `seal` printed it.
     #[arg(long, value_name = "TEXT", requires = "name")]
     pub metadata: Option<String>,
     #[command(flatten)]
@@ -284,7 +284,7 @@ pub(crate) struct Open {
     /// Only these bytes, the first and the last, counted from 0, as in an HTTP range: `0-99`.
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub range: Option<(u64, u64)>,
-    /// Where to write the plaintext; `-` is stdout, which gets what was verified before a fault
+    /// Where to write the plaintext; `-` is stdout, which gets the verified bytes before a fault
     /// [default: stdout].
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<OutputPath>,

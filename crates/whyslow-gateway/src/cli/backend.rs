@@ -13,7 +13,7 @@ use whyslow_gateway::store::{Addressing, Credentials, FolderStore, S3Options, S3
 /// S3 takes no smaller part but the last.
 const LEAST_PART: u32 = 5 << 20;
 
-/// A store, and what is known of it.
+/// A store, and its properties.
 pub(super) struct Backend {
     pub store: Arc<dyn Store>,
     /// The same, where it is S3.

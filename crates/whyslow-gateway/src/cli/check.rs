@@ -16,7 +16,7 @@ use whyslow_output::Output;
 use whyslow_text::harmless;
 use whyslow_text::units::{bytes, count};
 
-/// The exit status if objects are damaged: the check itself did what it was asked for.
+/// The exit status if objects are damaged: the check itself succeeded.
 const DAMAGED: u8 = 1;
 
 /// The result of a check.

@@ -1,4 +1,4 @@
-//! `whyslow-gateway clean`: uploads in parts that nobody completed, and their parts, which cost
+//! `whyslow-gateway clean`: uploads in parts that were never completed, and their parts, which cost
 //! money.
 
 use super::args::CleanArgs;

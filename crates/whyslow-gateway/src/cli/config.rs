@@ -49,10 +49,10 @@ impl Options {
         }
     }
 
-    /// With what a file says: the one that was named, or the usual one if it is there.
+    /// Adds the settings of a file: the named one, or the usual one if it is there.
     ///
     /// # Errors
-    /// When it cannot be read, or says what makes no sense.
+    /// If it cannot be read, or has a setting that is not valid.
     pub(super) fn with_file(self, named: Option<&Path>) -> anyhow::Result<Self> {
         match named {
             Some(file) => Ok(self.or(read(file)?)),
@@ -135,7 +135,7 @@ fn near(key: &str, command: &Command) -> String {
     near.filter(|(likeness, _)| *likeness > 0.8).map_or_else(String::new, |(_, name)| format!("; `{name}` perhaps?"))
 }
 
-/// What clap says is wrong with a value, without the argument and its usage.
+/// Clap's reason why a value is wrong, without the argument and its usage.
 fn why(error: &clap::Error) -> String {
     let value = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(value)) => value.clone(),

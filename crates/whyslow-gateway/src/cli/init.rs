@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 /// The client that `init` makes.
 const CLIENT: &str = "gateway";
-/// Of an access key's secret, as many as AWS' have.
+/// Letters of an access key's secret, as many as AWS' have.
 const SECRET: usize = 40;
 
 /// Makes what the gateway needs; nothing is written over.

@@ -15,7 +15,7 @@ use whyslow_gateway::{
 use whyslow_text::units::{bytes, count, thousands};
 use whyslow_text::{Column, Line, Page, Table};
 
-/// Of an object in a store; with metadata, of a file.
+/// The layout of an object in a store; with metadata, of a file.
 pub(super) fn run(task: &LayoutArgs, width: usize) -> anyhow::Result<String> {
     let (Some(name), Some(metadata)) = (&task.name, &task.metadata) else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -26,7 +26,7 @@ use whyslow_output::{Output, manual};
 /// Does it.
 ///
 /// # Errors
-/// When a file cannot be read or written, a key does not fit, or an object is not what was sealed.
+/// If a file cannot be read or written, a key does not fit, or an object is not as it was sealed.
 pub(crate) fn run(task: &Gateway, mut out: Output) -> anyhow::Result<ExitCode> {
     let text = match task {
         Gateway::Keygen { output } => secrets::keygen(output)?,

@@ -50,7 +50,7 @@ pub(super) fn seal(task: &Seal) -> anyhow::Result<String> {
     Ok(text + "\n")
 }
 
-/// The parts of a file of `length` bytes, of `size` each but for the last, in slices of at least
+/// The parts of a file of `length` bytes, of `size` each except the last, in slices of at least
 /// `least`.
 fn seal_parts(
     keyring: &Keyring,

@@ -1,4 +1,4 @@
-//! What the gateway can be told: in arguments, in the environment, and in a file.
+//! The gateway's settings: arguments, environment variables, and a file.
 
 use super::place::Place;
 use super::quantities::{self, Age, Size};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use whyslow_gateway::front::Grant;
 
-/// Takes what is set here, or else what is set there.
+/// Takes the settings here, or else those there.
 macro_rules! or_else {
     ($here:ident, $there:ident: $($one:ident)*; $($list:ident)*) => {
         Self {
@@ -20,7 +20,7 @@ macro_rules! or_else {
     };
 }
 
-/// Where settings are that no argument and no variable says.
+/// Settings of the store.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConfigFile {
     /// A TOML file of settings: each option under its name; an option or a variable goes before it
@@ -97,7 +97,7 @@ impl KeyFiles {
     }
 }
 
-/// Who may ask, and for how much.
+/// Access, and its limits.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Clients")]
 pub(crate) struct Clients {
@@ -116,7 +116,7 @@ pub(crate) struct Clients {
     #[arg(long = "allow", value_name = "NAME=RIGHTS", env = "WHYSLOW_GATEWAY_ALLOW", hide_env_values = true)]
     pub allowed: Vec<NamedGrant>,
 
-    /// Let everybody of this machine in; only where clients connect to a loopback address.
+    /// Let every user of this machine in; only where clients connect to a loopback address.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true, env = "WHYSLOW_GATEWAY_NO_AUTH", hide_env_values = true)]
     pub no_auth: Option<bool>,
 
@@ -149,13 +149,13 @@ pub(crate) struct Clients {
     #[arg(long, value_name = "N", env = "WHYSLOW_GATEWAY_MAX_CONNECTIONS", hide_env_values = true)]
     pub max_connections: Option<usize>,
 
-    /// How long requests may go on when the gateway is told to end [default: 30s].
+    /// How long requests may go on when the gateway ends [default: 30s].
     #[arg(long, value_name = "TIME", env = "WHYSLOW_GATEWAY_DRAIN", hide_env_values = true)]
     pub drain: Option<Age>,
 }
 
 impl Clients {
-    /// Who says here that everybody comes in, or who does, has said it all.
+    /// A place that sets either `no-auth` or access keys counts for both.
     pub(super) fn or(self, mut there: Self) -> Self {
         if self.no_auth == Some(true) {
             there.access_keys.clear();
@@ -247,12 +247,12 @@ impl Way {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Operations")]
 pub(crate) struct Operations {
-    /// Where health, metrics and statistics are [default: 127.0.0.1:9001]; off: nowhere. Whoever
-    /// reaches it sees the names of objects.
+    /// Where health, metrics and statistics are [default: 127.0.0.1:9001]; off: nowhere. Anyone
+    /// with access to it sees the names of objects.
     #[arg(long, value_name = "ADDRESS", env = "WHYSLOW_GATEWAY_ADMIN", hide_env_values = true)]
     pub admin: Option<Admin>,
 
-    /// Where to write a line for each request [default: stderr]; opened anew on SIGHUP.
+    /// Where to write a line for each request [default: stderr]; opened again on SIGHUP.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "WHYSLOW_GATEWAY_LOG", hide_env_values = true)]
     pub log: Option<PathBuf>,
 
@@ -260,8 +260,8 @@ pub(crate) struct Operations {
     #[arg(long, value_enum, value_name = "FORMAT", env = "WHYSLOW_GATEWAY_LOG_FORMAT", hide_env_values = true)]
     pub log_format: Option<LogFormat>,
 
-    /// Write the packets of slow transfers to and from the store to this pcapng file, from memory:
-    /// their handshakes and what came before included. Needs the right to capture (CAP_NET_RAW).
+    /// Write the packets of slow transfers to and from the store to this pcapng file, from memory,
+    /// with their handshakes and the packets before. Needs the right to capture (CAP_NET_RAW).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "WHYSLOW_GATEWAY_KEEP", hide_env_values = true)]
     pub keep: Option<PathBuf>,
 

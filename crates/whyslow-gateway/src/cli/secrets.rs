@@ -1,5 +1,5 @@
-//! Operators' keys and epochs. What they are in is never written over: it may be the only one that
-//! opens what is stored.
+//! Operators' keys and epochs. Their files are never overwritten: a file may be the only one that
+//! opens the stored objects.
 
 use super::args::Identities;
 use super::source::Source;
@@ -60,7 +60,7 @@ fn read_identities(from: &[Source]) -> anyhow::Result<Vec<Identity>> {
     Ok(all)
 }
 
-/// Writes a file that is not there yet, for nobody else to read.
+/// Writes a file that is not there yet, readable by its owner alone.
 pub(super) fn write_new(path: &Path, pieces: &[&[u8]]) -> anyhow::Result<()> {
     let name = || path.display().to_string();
     let mut options = OpenOptions::new();

@@ -54,7 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(settings, args.clone()))?;
-    // What still runs was told to end, and had its time.
+    // Tasks that still run had their time to end.
     runtime.shutdown_background();
     Ok(code)
 }
@@ -83,7 +83,7 @@ async fn serve(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> 
     for advice in advice::of(&settings, &backend, address).await {
         complain(&advice);
     }
-    // Who reads the line and asks at once is told the same.
+    // A client that reads the line and asks at once gets the same answer.
     observer.begin();
     complain(&(ready(&settings, &backend, address) + &administration));
     let front = Front::new(sealed, settings.front(Arc::clone(&observer) as _));
@@ -173,7 +173,7 @@ fn keep_warm(backend: &Backend) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The one line that says that clients may come.
+/// The one line that reports that clients may connect.
 fn ready(settings: &Settings, backend: &Backend, address: SocketAddr) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let who = match &settings.access {

@@ -2,8 +2,7 @@
 
 use whyslow_gateway::keys::{SecretSource, SourceSyntax};
 
-/// Where a secret is, or a text that says nothing of the kind: it may be a secret, and clap would
-/// print it.
+/// The place of a secret, or another text: that may be a secret itself, and clap would print it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(pub Result<SecretSource, SourceSyntax>);
 

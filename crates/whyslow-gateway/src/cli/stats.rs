@@ -14,7 +14,7 @@ use whyslow_text::{Align, Column, Line, Page, Table, harmless};
 /// More than 250 requests have.
 const LONGEST: usize = 16 << 20;
 
-/// What the administrator's endpoint says, as a page or as it came.
+/// The answer of the administrator's endpoint, as a page or as it came.
 pub(super) fn run(task: &StatsArgs, width: usize) -> anyhow::Result<String> {
     let text = ask(&task.url)?;
     let report: Report = serde_json::from_slice(&text)
@@ -162,9 +162,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The glossary and this table say the same.
+    /// The glossary and this table agree.
     #[test]
-    fn limits_mean_what_the_glossary_says() {
+    fn limits_agree_with_the_glossary() {
         let glossary = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/glossary.md")).unwrap();
         for limit in [
             "application",

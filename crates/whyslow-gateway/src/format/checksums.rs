@@ -1,7 +1,7 @@
 //! [`Checksums`]: S3's checksums of an object, which a client stated when it stored the object.
 //!
-//! They would tell the storage about the plaintext, so they are encrypted (AES-256-SIV) under a key
-//! of the epoch, and bound to the object. A reader that does not know them reads the object as
+//! The storage could learn about the plaintext from them, so they are encrypted (AES-256-SIV) under
+//! a key of the epoch, and bound to the object. A reader of an earlier version reads the object as
 //! before: they are an attribute of an object of one slice, and stand in the last filler of a
 //! multipart one.
 

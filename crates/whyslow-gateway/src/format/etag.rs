@@ -1,9 +1,9 @@
 //! ETags of objects, as clients see them.
 //!
-//! The storage's ETag is often the MD5 of the ciphertext, and clients take 32 hex digits for that
-//! of what they sent. So they see it with a prefix, which has a letter that is no hex digit, and a
-//! dash, which tools take for a multipart upload's. It is the same in every answer, lists too, and
-//! turns back into the storage's for conditional requests.
+//! The storage's ETag is often the MD5 of the ciphertext, and clients take 32 hex digits for the
+//! MD5 of the plaintext. So clients get it with a prefix, which has a letter that is not a hex
+//! digit, and a dash, which tools take for a multipart upload's. It is the same in every answer,
+//! lists too, and turns back into the storage's for conditional requests.
 
 const PREFIX: &str = "w1-";
 

@@ -3,7 +3,7 @@
 use super::slice::SliceHead;
 use crate::keys::EpochId;
 
-/// A stored object is not what was sealed. Nothing behind the fault is handed out.
+/// A stored object that was not sealed like this. No byte behind the fault is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {at} of the stored object: {problem}")]
 pub struct Fault {

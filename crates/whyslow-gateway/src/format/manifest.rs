@@ -1,9 +1,9 @@
 //! A multipart object's manifest: which parts it has, and which version of each counts.
 //!
-//! Parts are sealed before anybody knows how many there will be, and the storage fixes the metadata
-//! when the upload begins. So the list of parts is a slice of its own, sealed when the client
-//! completes the upload, and stored behind the last part. Behind it stands a locator, which is not
-//! sealed: it only says where to look.
+//! Parts are sealed before their number is known, and the storage fixes the metadata when the
+//! upload begins. So the list of parts is a slice of its own, sealed when the client completes the
+//! upload, and stored behind the last part. Behind it stands a locator, which is not sealed: it
+//! only points to the manifest.
 
 use super::checksums::{self, Checksums};
 use super::fault::{Fault, Problem};
@@ -57,19 +57,19 @@ pub enum PartsError {
     Write(#[from] WriteError),
 }
 
-/// How many zero bytes to store behind a slice of `sealed` bytes, so that it takes at least
-/// `least`: stores refuse small parts (S3: below 5 MiB) but for the last, and the manifest is that.
+/// Zero bytes to store behind a slice of `sealed` bytes, so that it takes at least `least`: stores
+/// refuse small parts (S3: below 5 MiB) except the last, and the manifest is the last.
 pub fn filler(sealed: u64, least: u32) -> u32 {
     u32::try_from(u64::from(least).saturating_sub(sealed)).unwrap_or(0)
 }
 
-/// Bytes of the manifest of so many parts, with its locator.
+/// Bytes of a manifest of `parts` parts, with its locator.
 pub fn size(parts: u32) -> u64 {
     let length = u64::from(parts) * ENTRY as u64;
     HEADER + length + super::size::chunks(length) * 16 + LOCATOR
 }
 
-/// How much of the end of an object of so many parts [`read_tail`] needs.
+/// Bytes at the end of an object of `parts` parts that [`read_tail`] needs.
 pub fn tail_size(parts: u32) -> u64 {
     size(parts) + checksums::LONGEST
 }
@@ -86,7 +86,7 @@ pub fn stored_size(parts: &[Part]) -> Option<u64> {
 /// The manifest of `object`, and its locator: the last bytes of the stored object.
 ///
 /// # Errors
-/// When the parts are none, too many or out of order, the object is no multipart one, its epoch is
+/// If the parts are none, too many or out of order, the object is not a multipart one, its epoch is
 /// not at hand, or the system gives no random bytes.
 pub fn seal(keyring: &Keyring, object: Object, parts: &[Part]) -> Result<Vec<u8>, PartsError> {
     seal_with_checksums(keyring, object, parts, &Checksums::default())
@@ -141,7 +141,7 @@ pub(super) fn seal_with(
     Ok([record, out].concat())
 }
 
-/// What the end of a multipart object tells.
+/// The contents of the end of a multipart object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// Everything.

@@ -44,7 +44,7 @@ pub struct Object {
     pub(super) kind: Kind,
 }
 
-/// Why an object's metadata is not believed.
+/// Why an object's metadata is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataFault {
     /// No gateway of this version wrote it.

@@ -6,21 +6,21 @@
 //!   multipart   slice: part 1 │ filler │ … │ slice: part n │ filler │ slice: manifest │ locator
 //! ```
 //!
-//! A *slice* is an age file with a header of [`HEADER`] bytes; a stanza of ours in it says which
-//! object it is of, its place there, and its length.
+//! A *slice* is an age file with a header of [`HEADER`] bytes; a stanza of ours in it has the
+//! object, its place there, and its length.
 //!
 //! | to | use |
 //! |---|---|
 //! | begin an object, verify one | [`Object`]: its metadata |
 //! | seal a PUT or a part | [`SliceWriter`] |
 //! | complete a multipart upload | [`manifest::seal`], [`UploadToken`], [`PartToken`] |
-//! | say how large something is | [`sealed_size`], [`plain_size`], [`manifest::stored_size`] |
+//! | compute sizes | [`sealed_size`], [`plain_size`], [`manifest::stored_size`] |
 //! | read a range, or all | [`Layout::plan`] for the bytes to ask for, [`Reader`] to open them |
 //! | find a multipart object's parts | [`manifest::read_tail`] |
 //! | name and tag objects | [`NameCipher`], [`etag`] |
 //!
-//! What comes from the storage is hostile: every length is checked, nothing panics, and a
-//! [`Fault`] says where the first wrong byte was noticed.
+//! All bytes from the storage are hostile: every length is checked, nothing panics, and a [`Fault`]
+//! has the place of the first wrong byte.
 
 mod bind;
 mod checksums;

@@ -36,7 +36,7 @@ impl Layout {
     /// chunks. Spans with at most `gap` bytes between them become one request, and what lies
     /// between is skipped.
     ///
-    /// The last chunk is not asked for, as age alone would need: the header tells the length.
+    /// The last chunk is not asked for, as age alone would need: the header has the length.
     ///
     /// `None` when the range is not in the object, or is empty. The range of all is
     /// [`Layout::plan_all`].

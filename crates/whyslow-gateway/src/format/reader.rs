@@ -49,7 +49,7 @@ impl Reader {
     /// that they complete to `out`. On a fault `out` ends before it.
     ///
     /// # Errors
-    /// When the object is not what was sealed; the same again at every later call.
+    /// If the object is not as it was sealed; the same again at every later call.
     pub fn read(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if let Some(fault) = self.fault {
             return Err(fault);

@@ -1,4 +1,4 @@
-//! Sizes of a slice: from plaintext to what is stored, and back.
+//! Sizes of a slice: from plaintext to stored bytes, and back.
 
 use crate::age::{CHUNK, SEALED_CHUNK, TAG};
 
@@ -21,8 +21,8 @@ pub fn plain_size(sealed: u64) -> Option<u64> {
 }
 
 /// How many bytes of a single object's end are certain to hold the chunks with the last `length`
-/// bytes of its plaintext, where its size is not known: asked for together with the header, the
-/// answer tells the size, and `Layout::plan` which of these bytes to read.
+/// bytes of its plaintext, while its size is not known: asked for together with the header. The
+/// answer has the size, and `Layout::plan` then selects the bytes to read.
 pub fn suffix_size(length: u64) -> u64 {
     let more = CHUNK as u64 - 1;
     let chunks = length.saturating_sub(1).div_ceil(CHUNK as u64) + 1;

@@ -57,11 +57,11 @@ pub enum Role {
     Object,
     /// The client's part of this number.
     Part(u32),
-    /// The list of so many parts. It is the last slice.
+    /// The list of the parts, with their number. It is the last slice.
     Manifest(u32),
 }
 
-/// What a slice's header says: its place, and its length.
+/// The fields of a slice's header: its place, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceHead {
     /// Whose slice it is.

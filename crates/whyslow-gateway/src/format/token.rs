@@ -1,5 +1,5 @@
-//! Upload ids and parts' ETags that carry what the gateway needs to know of them, so that it needs
-//! to remember nothing: any gateway with the same keys can take the next part, or complete.
+//! Upload ids and parts' ETags that carry all facts which the gateway needs about them, so that it
+//! has to remember nothing: any gateway with the same keys can take the next part, or complete.
 
 use super::bind;
 use super::manifest::Part;

@@ -20,10 +20,10 @@ pub enum WriteError {
     /// Longer than any slice.
     #[error("{0} B are more than a slice can have ({MAX_LENGTH} B)")]
     TooLong(u64),
-    /// More bytes came than the header says.
+    /// More bytes came than the header states.
     #[error("the plaintext is longer than its header says")]
     TooMuch,
-    /// Fewer bytes came than the header says.
+    /// Fewer bytes came than the header states.
     #[error("the plaintext is {0} B shorter than its header says")]
     TooLittle(u64),
     /// The system gives no random bytes.
@@ -33,8 +33,8 @@ pub enum WriteError {
 
 /// Seals one slice, under a fresh key.
 ///
-/// The last chunk leaves with [`finish`](Self::finish) and not before, so that whoever verifies a
-/// checksum of the plaintext first can leave the slice without its end: nobody opens it as whole.
+/// The last chunk leaves with [`finish`](Self::finish) and not before. A caller that verifies a
+/// checksum of the plaintext first can leave the slice without its end: it never opens as whole.
 #[derive(Debug)]
 pub struct SliceWriter {
     stream: StreamKey,
@@ -86,7 +86,7 @@ impl SliceWriter {
     /// Takes plaintext, and appends the chunks that it completes to `out`.
     ///
     /// # Errors
-    /// When it is more than the header says; nothing was taken then.
+    /// If it is more than the header states; nothing was taken then.
     pub fn write(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<(), WriteError> {
         self.missing = self.missing.checked_sub(input.len() as u64).ok_or(WriteError::TooMuch)?;
         while !input.is_empty() {
@@ -109,8 +109,8 @@ impl SliceWriter {
         Ok(())
     }
 
-    /// Bytes that [`write`](Self::write) appends for so many bytes of plaintext, of which there are
-    /// no more than are missing.
+    /// Bytes that [`write`](Self::write) appends for `input` bytes of plaintext, which must not be
+    /// more than are missing.
     pub fn output(&self, input: usize) -> usize {
         let complete = ((self.chunk.len() + input) / CHUNK) as u64;
         usize::try_from(complete.min(self.last - self.index)).unwrap_or(usize::MAX).saturating_mul(SEALED_CHUNK)

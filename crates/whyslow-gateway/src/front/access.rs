@@ -1,4 +1,5 @@
-//! Who may ask: secrets by access key, what a signature must cover, and buckets that are hosts.
+//! Access: secrets by access key, the fields that a signature must cover, and buckets that are
+//! hosts.
 
 use super::call::Call;
 use super::options::Access;
@@ -33,8 +34,8 @@ impl S3Auth for Secrets {
     }
 }
 
-/// What may be in a request though its signature does not cover it: these fields only make it
-/// stricter, or are part of what is signed in another way.
+/// Fields that a request may have although its signature does not cover them: they only make it
+/// stricter, or are signed in another way.
 const UNSIGNED: [&str; 6] = [
     "x-amz-content-sha256",
     "x-amz-date",
@@ -44,7 +45,7 @@ const UNSIGNED: [&str; 6] = [
     "x-amz-user-agent",
 ];
 
-/// Refuses who signed nothing, and fields of S3's that nobody signed: with
+/// Refuses requests without a signature, and S3's fields that the signature does not cover: with
 /// `x-amz-copy-source` a link to store one object would be one to read another.
 pub(super) struct Signed(pub(super) AccessKeys);
 
@@ -59,7 +60,7 @@ fn denied(message: impl Into<String>) -> S3Error {
     S3Error::with_message(S3ErrorCode::AccessDenied, message.into())
 }
 
-/// Whether a key may do what is asked for.
+/// Checks the rights of a key for the request.
 fn allow(key: &AccessKey, cx: &S3AccessContext<'_>) -> S3Result<()> {
     let (bucket, name) = match cx.s3_path() {
         S3Path::Root => ("", ""),
@@ -186,7 +187,8 @@ pub(super) fn is_version_2(headers: &HeaderMap, uri: &Uri) -> bool {
 /// Seconds that a link may be good for: a week, as in S3.
 const LONGEST_LINK: u64 = 604_800;
 
-/// Whether a link is to be good for longer than S3 allows. Who once had it could use it for years.
+/// Whether a link is to be good for longer than S3 allows: anyone who got it could use it for
+/// years.
 pub(super) fn expires_too_late(uri: &Uri) -> bool {
     let times = pairs(uri).into_iter().filter(|(name, _)| name == "X-Amz-Expires");
     times.into_iter().any(|(_, value)| value.parse().is_ok_and(|seconds: u64| seconds > LONGEST_LINK))
@@ -273,9 +275,9 @@ impl S3Host for Domains {
     }
 }
 
-/// Whether a web page may have made this request: while everybody may ask, whatever page is open in
-/// a browser of this machine could store and read here. Browsers name the page's origin; a page
-/// whose own name was made to point here (DNS rebinding) is known by that name.
+/// Whether a web page may have made this request. Without access keys, any page that is open in a
+/// browser of this machine could store and read here. Browsers name the page's origin; a page whose
+/// own name resolves to this machine (DNS rebinding) is recognised by that name.
 pub(super) fn is_of_web_page(headers: &HeaderMap, uri: &Uri, domains: &[String]) -> bool {
     let site = headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes);
     if headers.contains_key(header::ORIGIN) || site.is_some_and(|site| site != b"none") {
@@ -376,7 +378,7 @@ mod tests {
         assert_eq!(signed_fields(&headers, &Uri::from_static("/")).as_deref(), Some("host;x-amz-date"));
         let link = Uri::from_static("/a/b?X-Amz-SignedHeaders=host%3Bx-amz-acl&X-Amz-Signature=c");
         assert_eq!(signed_fields(&HeaderMap::new(), &link).as_deref(), Some("host;x-amz-acl"));
-        // Who has a link cannot make its signature cover more.
+        // With a link alone, a signature cannot be made to cover more.
         assert_eq!(signed_fields(&headers, &link).as_deref(), Some("host;x-amz-acl"));
         let hidden = Uri::from_static("/a/b?X-Amz-SignedHeaders=host&X%2DAmz-Signature=c");
         assert_eq!(signed_fields(&headers, &hidden).as_deref(), Some("host"));

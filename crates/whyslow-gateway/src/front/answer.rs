@@ -18,7 +18,7 @@ pub(super) type Answer = Response<AnswerBody>;
 pub(super) struct AnswerBody {
     inner: s3s::Body,
     ending: Ending,
-    /// Of the body, where that is known.
+    /// Length of the body, if it is known.
     length: Option<u64>,
     /// Since when the connection has no room for more.
     handed: Option<Instant>,

@@ -1,4 +1,4 @@
-//! [`ClientBody`]: the body of a request, which whoever needs it takes; and how fast it must come.
+//! [`ClientBody`]: the body of a request, and the rate at which it must come.
 
 use super::call::Call;
 use super::checksums::Verifier;
@@ -46,8 +46,8 @@ impl Arrival {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// Asks for the first bytes and does not wait for them: a client that expects it is told at
-    /// once to send.
+    /// Asks for the first bytes and does not wait for them: a client that sent `Expect:
+    /// 100-continue` gets 100 at once.
     pub(super) async fn invite(&mut self) -> Result<(), BodyFault> {
         let found = poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(found) => Poll::Ready(found),
@@ -68,7 +68,7 @@ impl Arrival {
         loop {
             match Pin::new(&mut self.incoming).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
-                    // Trailers of HTTP's are nobody's.
+                    // HTTP trailers are ignored.
                     let Ok(bytes) = frame.into_data() else { continue };
                     self.call.waited(self.pace.moved(bytes.len() as u64));
                     self.call.count_in(bytes.len());
@@ -95,7 +95,7 @@ impl Arrival {
     }
 }
 
-/// A request's body, for whoever comes first.
+/// A request's body, for the first that takes it.
 #[derive(Clone)]
 pub(super) struct ClientBody(Arc<Mutex<Option<Arrival>>>);
 
@@ -104,7 +104,7 @@ impl ClientBody {
         Self(Arc::new(Mutex::new(Some(arrival))))
     }
 
-    /// For who streams it.
+    /// For an operation that streams it.
     pub(super) fn take(&self) -> Option<Arrival> {
         self.lock().take()
     }
@@ -114,8 +114,8 @@ impl ClientBody {
     }
 }
 
-/// The same body for who reads it as a document: its checksums are verified. Nothing is read of it
-/// before.
+/// The same body for an operation that reads it as a document: its checksums are verified. Nothing
+/// is read of it before.
 pub(super) struct Document {
     body: ClientBody,
     call: Call,
@@ -167,7 +167,7 @@ impl Body for Document {
                 if let Some(verifier) = &mut this.verifier {
                     verifier.update(&bytes);
                 }
-                // Who knows the length asks for no more.
+                // A reader that knows the length asks for no more.
                 if is_last {
                     this.verify()?;
                 }

@@ -30,7 +30,7 @@ struct Notes {
     client: Duration,
     sealing: Duration,
     transfer: Option<Transfer>,
-    /// Of an object that is read: complete when its body is.
+    /// The transfers of an object that is read: complete when its body is.
     transfers: Option<Transfers>,
     answered: Option<Instant>,
 }
@@ -92,7 +92,7 @@ impl Call {
         notes.bytes_out
     }
 
-    /// The client is told to send, if it waits for that.
+    /// The client gets 100, if it waits for it.
     pub(super) fn invite(&self) {
         self.lock().is_invited = true;
     }
@@ -136,8 +136,8 @@ impl Call {
     }
 }
 
-/// Tells the sink when it is dropped, which is when the answer has been sent, or the client is
-/// away.
+/// Hands the record to the sink when it is dropped: when the answer has been sent, or the client
+/// has left.
 pub(super) struct Ending {
     pub(super) call: Call,
     pub(super) sink: Arc<dyn Sink>,

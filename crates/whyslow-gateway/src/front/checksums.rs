@@ -170,7 +170,7 @@ impl Checksums {
     }
 }
 
-/// Takes a body's bytes, and then says whether they are what the client meant.
+/// Takes a body's bytes, and then compares them with the client's checksums.
 #[derive(Default)]
 pub(super) struct Verifier(Vec<Check>);
 
@@ -241,7 +241,7 @@ impl Verifier {
         }
     }
 
-    /// Compares, with what came behind the bytes.
+    /// Compares, with the trailers of the body.
     pub(super) fn finish(self, trailers: &HeaderMap) -> S3Result<Checksums> {
         let mut sums = Vec::new();
         for Check { algorithm, hasher, expected } in self.0 {

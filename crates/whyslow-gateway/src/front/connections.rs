@@ -42,7 +42,7 @@ impl Connections {
         Arc::new(Self { most: most.max(1), inner: Mutex::default() })
     }
 
-    /// A place for one more; none when requests run on all of them.
+    /// A place for one more; `None` if requests run on all of them.
     pub(super) fn admit(self: &Arc<Self>) -> Option<Arc<Slot>> {
         let mut inner = self.lock();
         if inner.slots.len() >= self.most {

@@ -24,7 +24,7 @@ pub(super) struct Upload {
 }
 
 /// Objects up to this size are taken before they are stored if their checksums come behind them:
-/// it is what is sealed at once, so little time is lost. Larger ones are stored without checksums.
+/// this size is sealed at once, so little time is lost. Larger ones are stored without checksums.
 const HELD: u64 = 128 << 10;
 
 /// The memory that such objects may take: an eighth of all, so that it is never all that objects
@@ -114,8 +114,7 @@ impl Upload {
         Ok((Content { length: content.length, bytes: bytes.boxed() }, verified, sums))
     }
 
-    /// The bytes, and where their checksums will be. A client that waits to be told is told to
-    /// send.
+    /// The bytes, and where their checksums will be. A client that waits for 100 gets it.
     pub(super) async fn content(mut self) -> Result<(Content, Verified), BodyFault> {
         self.arrival.invite().await?;
         let (verified, length) = (Verified::default(), self.length);

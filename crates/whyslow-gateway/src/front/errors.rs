@@ -5,8 +5,8 @@ use crate::sealed::{SealedError, SealedErrorKind};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use s3s::{S3Error, S3ErrorCode};
 
-/// As S3 answers it. What the client's bytes did wrong, the call knows better; what the store says
-/// is for the log, as it may name folders and hosts that are no business of clients.
+/// The error as S3 answers it. The call has the reason if the client's bytes are wrong. The store's
+/// own message goes to the log only: it may name folders and hosts that are private.
 pub(super) fn answer(call: &Call, error: SealedError) -> S3Error {
     if let (SealedErrorKind::Content(_), Some(fault)) = (&error.kind, call.fault()) {
         return fault;
@@ -60,7 +60,7 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
     }
 }
 
-/// S3's own sentences where it has one; none where what happened is the client's to know.
+/// S3's own sentences where it has one; `None` if the client may read the reason.
 fn public(kind: &SealedErrorKind) -> Option<&'static str> {
     use SealedErrorKind as Kind;
     Some(match kind {

@@ -1,4 +1,4 @@
-//! [`FrontOptions`]: who may ask for what, and how much of it.
+//! [`FrontOptions`]: access keys, limits and names of the endpoint.
 
 use super::record::{NoSink, Sink};
 use super::rights::AccessKeys;
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Access {
     /// Those that one of these keys signed.
     Keys(AccessKeys),
-    /// Everybody's, whatever they signed: for loopback alone.
+    /// Every request, whatever its signature: for loopback alone.
     Everybody,
 }
 
@@ -37,7 +37,7 @@ pub struct Limits {
     pub document_bytes: usize,
     /// A client that waits longer for CompleteMultipartUpload gets white space, so that it stays.
     pub complete_patience: Duration,
-    /// What runs may take this long to end when the server is told to stop.
+    /// Requests that run may take this long to end when the server stops.
     pub drain: Duration,
 }
 
@@ -66,7 +66,7 @@ pub struct FrontOptions {
     /// Names under which buckets are hosts: of `s3.example.com`, `photos.s3.example.com` is the
     /// bucket `photos`.
     pub domains: Vec<String>,
-    /// What GetBucketLocation says.
+    /// The answer to GetBucketLocation.
     pub region: String,
     /// TLS; none is plain HTTP.
     pub tls: Option<Tls>,
@@ -74,7 +74,7 @@ pub struct FrontOptions {
     pub limits: Limits,
     /// Where `POST /upload/files` stores what names no bucket.
     pub form_bucket: Option<String>,
-    /// Who is told what became of requests.
+    /// Gets a record of each request.
     pub sink: Arc<dyn Sink>,
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// Counts time that was waited, and bytes that came in it. Time in which nobody waits is free.
+/// Counts time that was waited, and bytes that came in it. Time without a wait is free.
 #[derive(Debug)]
 pub(super) struct Pace {
     stall: Duration,
@@ -22,7 +22,7 @@ impl Pace {
         Self { stall: limits.stall, least: limits.stall_bytes, waited: Duration::ZERO, moved: 0, waits: None }
     }
 
-    /// So many bytes moved; gives how long they were waited for.
+    /// Counts `bytes` that moved; gives the time that was waited for them.
     pub(super) fn moved(&mut self, bytes: u64) -> Duration {
         let waited = self.waits.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
         self.waited += waited;
@@ -40,12 +40,12 @@ impl Pace {
         sleep.as_mut().poll(cx)
     }
 
-    /// Whether so many are enough for the time that may be waited.
+    /// Whether these bytes are enough for the time that may be waited.
     pub(super) fn is_enough(&self, bytes: u64) -> bool {
         bytes >= self.least
     }
 
-    /// Begins to count anew.
+    /// Begins to count from zero.
     pub(super) fn restart(&mut self) {
         (self.moved, self.waited, self.waits) = (0, Duration::ZERO, None);
     }

@@ -44,20 +44,20 @@ pub struct Record {
     pub id: String,
     /// When its header was there.
     pub at: SystemTime,
-    /// Who asked.
+    /// The client's address.
     pub client: SocketAddr,
-    /// Which access key signed it; none when nobody did, or not well.
+    /// The access key that signed it; `None` if there was no valid signature.
     pub access_key: Option<String>,
     /// GET, PUT and so on.
     pub method: String,
-    /// S3's name (`PutObject`), `UploadFiles` for the form; none where the request was refused
+    /// S3's name (`PutObject`), `UploadFiles` for the form; `None` if the request was refused
     /// before that was known. The names are few: they may label a metric.
     pub operation: Option<&'static str>,
     /// The bucket.
     pub bucket: Option<String>,
     /// The key.
     pub key: Option<String>,
-    /// Of the answer; none when the client went before there was one.
+    /// Status of the answer; `None` if the client left before there was one.
     pub status: Option<u16>,
     /// S3's code (`BadDigest`) when it failed. The codes are few: they may label a metric.
     pub error: Option<String>,
@@ -74,13 +74,12 @@ pub struct Record {
     /// At this side.
     pub times: Times,
     /// On the way to the storage: its phases, the connection (new or reused), its window at the
-    /// start, and what limited it. None where nothing was sent there, or the storage is a
-    /// folder.
+    /// start, and what limited it. `None` if no bytes were sent there, or the storage is a folder.
     pub transfer: Option<Transfer>,
 }
 
 impl Record {
-    /// What took most of the time on the way to the storage; none where that is not known.
+    /// The largest limit on the way to the storage; `None` if it is not known.
     pub fn limited_by(&self) -> Option<Limit> {
         self.transfer.as_ref()?.limited_by()
     }

@@ -31,7 +31,7 @@ pub struct Grant {
     pub rights: Vec<Right>,
     /// `None`: in every bucket.
     pub bucket: Option<String>,
-    /// Of the keys; empty: all of them.
+    /// Prefix of the keys; empty: all of them.
     pub prefix: String,
 }
 
@@ -63,7 +63,7 @@ impl Grant {
 /// A client's name and secret.
 #[derive(Clone)]
 pub struct AccessKey {
-    /// The name, which is no secret.
+    /// The name, which is not secret.
     pub id: String,
     /// The secret.
     pub secret: Zeroizing<String>,

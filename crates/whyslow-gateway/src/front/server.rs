@@ -48,8 +48,8 @@ impl Front {
         Self { service: Arc::new(Service::new(store, options)) }
     }
 
-    /// Serves until `shutdown` ends; then takes no more connections, lets what runs come to its
-    /// end, and cuts what has not after [`super::Limits::drain`].
+    /// Serves until `shutdown` ends; then takes no more connections, lets running requests end, and
+    /// cuts the rest after [`super::Limits::drain`].
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Drained {
         let limits = self.service.options.limits;
         let connections = Connections::new(limits.connections);
@@ -97,7 +97,7 @@ async fn taken(accepted: io::Result<(TcpStream, SocketAddr)>) -> Option<(TcpStre
     }
 }
 
-/// Says that there is no place, as far as that can be said without waiting for anybody.
+/// Answers that there is no place, without waiting for the client.
 fn refuse(stream: &TcpStream, is_tls: bool) {
     if !is_tls {
         let body = "<Error><Code>SlowDown</Code><Message>too many connections</Message></Error>";
@@ -161,7 +161,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
 }
 
-/// Ends when the server is told to stop.
+/// Ends when the server is to stop.
 async fn stop(stopped: &mut watch::Receiver<bool>) {
     // An error is a server that is no more.
     let _ = stopped.wait_for(|stop| *stop).await.is_ok();

@@ -151,7 +151,7 @@ impl Service {
         let answer = self.s3.call(request).await?;
         let is_blurred = answer.status() == StatusCode::INTERNAL_SERVER_ERROR;
         match call.fault().filter(|error| is_blurred && *error.code() != S3ErrorCode::InternalError) {
-            // A document whose checksum is wrong is an error of the library's that says nothing.
+            // The library's error for a document with a wrong checksum has no reason.
             Some(error) => refusal(call, error),
             None => Ok(noted(call, partial(answer))),
         }
@@ -174,7 +174,7 @@ fn other_region(call: &Call, region: &str) -> Response<s3s::Body> {
     answer
 }
 
-/// Everybody may ask: what is signed, and by whom, does not matter.
+/// Without access keys the signature of a request does not matter.
 fn forget_signature(parts: &mut request::Parts) {
     let is_basic = parts.headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Basic"));
     if !is_basic {
@@ -202,7 +202,7 @@ fn partial(mut answer: Response<s3s::Body>) -> Response<s3s::Body> {
     answer
 }
 
-/// Notes an error that the library found, of which only the answer tells.
+/// Notes an error that the library found: the answer is its only trace.
 fn noted(call: &Call, answer: Response<s3s::Body>) -> Response<s3s::Body> {
     if answer.status().as_u16() < 400 || call.fault().is_some() {
         return answer;
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_everybody_signs_is_forgotten() {
+    fn signature_is_removed_without_access_keys() {
         let request = Request::get("/a/b?X-Amz-Algorithm=c&versionId=null&X-Amz-Signature=d");
         let (mut parts, ()) = request.header("authorization", "AWS4-HMAC-SHA256 x").body(()).unwrap().into_parts();
         forget_signature(&mut parts);

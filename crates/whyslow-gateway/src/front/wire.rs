@@ -1,5 +1,6 @@
-//! [`Wire`]: a client's socket. Who does not read the answer is given up; who still sends when it
-//! is closed is heard out for a moment, so that the answer reaches it and no reset overtakes it.
+//! [`Wire`]: a client's socket. A client that does not read the answer is cut. One that still sends
+//! when the connection closes is read for a moment, so that the answer reaches it and no reset
+//! overtakes it.
 
 use super::options::Limits;
 use super::pace::Pace;
@@ -14,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 use whyslow_live::tcp_info;
 
-/// Who is heard out may send for so long, and so much.
+/// Time and bytes for which a closing connection is still read.
 const LINGER: (Duration, u64) = (Duration::from_secs(2), 1 << 20);
 
 /// A connection of a client's.
@@ -37,8 +38,8 @@ impl Wire {
         tcp_info::of(&self.stream)?.bytes_acked
     }
 
-    /// Of a write: how long it may wait. What counts is what the client has taken, for a large
-    /// buffer has room only now and then.
+    /// The limit of a write's wait. Bytes count when the client has taken them: a large buffer has
+    /// room only now and then.
     fn watch<T>(&mut self, cx: &mut Context<'_>, found: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if found.is_ready() {
             self.pace.moved(0);
@@ -50,7 +51,7 @@ impl Wire {
         while self.pace.poll_wait(cx).is_ready() {
             let now = self.acked();
             let taken = now.zip(self.acked).map(|(now, before)| now.saturating_sub(before));
-            // Where the kernel does not tell, nobody is given up.
+            // If the kernel does not report it, the client is not cut.
             if taken.is_some_and(|taken| !self.pace.is_enough(taken)) {
                 return Poll::Ready(Err(io::Error::new(
                     io::ErrorKind::TimedOut,
@@ -111,7 +112,7 @@ impl AsyncWrite for Wire {
             let mut buffer = ReadBuf::new(&mut bytes);
             match ready!(Pin::new(&mut this.stream).poll_read(cx, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => *left = left.saturating_sub(buffer.filled().len() as u64),
-                // The end; or it is gone, and there is nobody to hear out.
+                // The end, or the client has left.
                 Ok(()) | Err(_) => return Poll::Ready(Ok(())),
             }
         }

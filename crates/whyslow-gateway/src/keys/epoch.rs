@@ -5,7 +5,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 /// Names an epoch in the objects that are sealed to it: the first eight bytes of a hash of its
-/// recipient, which does not tell the recipient.
+/// recipient, which does not reveal the recipient.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpochId([u8; EpochId::SIZE]);
 
@@ -44,9 +44,9 @@ impl fmt::Debug for EpochId {
     }
 }
 
-/// What objects are sealed to: an age identity, and the keys that say that a gateway made them.
+/// Objects are sealed to it: an age identity, and the keys that prove that a gateway made them.
 ///
-/// Whoever knows a recipient can make age files for it. So every slice, object and token carries an
+/// Anyone with a recipient can make age files for it. So every slice, object and token carries an
 /// HMAC whose key comes from the identity's secret half, which the storage never has.
 #[derive(Clone)]
 pub struct Epoch {
@@ -82,8 +82,8 @@ impl Epoch {
         }
     }
 
-    /// One with this identity and another's derived keys: what somebody can do who knows no more
-    /// than the recipient.
+    /// An epoch with this identity and another's derived keys: all that a party with the recipient
+    /// alone can make.
     #[cfg(test)]
     pub(crate) fn with_secrets_of(&self, other: &Self) -> Self {
         Self { id: self.id, identity: self.identity.clone(), ..other.clone() }

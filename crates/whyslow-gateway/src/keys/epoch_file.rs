@@ -17,16 +17,16 @@ pub enum EpochFileError {
     /// The age file cannot be opened.
     #[error(transparent)]
     Age(#[from] AgeError),
-    /// What is in it is no identity file.
+    /// Its contents are not an identity file.
     #[error("in the file: {0}")]
     Identity(#[from] KeyError),
-    /// What is in it is no text.
+    /// Its contents are not text.
     #[error("there is no text in the file")]
     NotText,
     /// An epoch is one identity.
     #[error("the file has {0} identities, and an epoch is one")]
     Several(usize),
-    /// Nobody could open it.
+    /// It has no recipient, so it could not be opened.
     #[error("there is no recipient, so nobody could open the file")]
     NoRecipient,
     /// The system gives no random bytes.
@@ -63,8 +63,8 @@ pub fn open(file: &[u8], operators: &[Identity]) -> Result<Epoch, EpochFileError
 
 /// The same epoch for other operators. Objects stay as they are.
 ///
-/// Who could open the old file may have kept the epoch's identity: objects to come are safe from
-/// them only under a new epoch.
+/// Operators who could open the old file may have kept the epoch's identity: only a new epoch
+/// protects later objects from them.
 ///
 /// # Errors
 /// As [`open`] and [`seal`].

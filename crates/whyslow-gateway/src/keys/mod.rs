@@ -5,9 +5,9 @@
 //!        (age keys of people)       (an age file)   (an age key, and what is derived from it)
 //! ```
 //!
-//! Objects are sealed to an [`Epoch`], never to operators. Who may open the epoch's file is changed
-//! by [`epoch_file::rekey`], which touches no object; a new epoch is for new objects, and the older
-//! ones stay in the [`Keyring`] for as long as there are objects of theirs.
+//! Objects are sealed to an [`Epoch`], never to operators. [`epoch_file::rekey`] changes which
+//! operators can open the epoch's file, and touches no object; a new epoch is for new objects, and
+//! the older ones stay in the [`Keyring`] for as long as there are objects of theirs.
 
 mod epoch;
 pub mod epoch_file;

@@ -36,7 +36,7 @@ pub enum SourceError {
     File {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The variable is not set, or is empty.
@@ -47,7 +47,7 @@ pub enum SourceError {
     Start {
         /// Which program.
         command: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The program failed.
@@ -58,7 +58,7 @@ pub enum SourceError {
         /// How it ended.
         status: ExitStatus,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("{0}: not UTF-8")]
     NotText(SecretSource),
     /// It is far too long.
@@ -94,7 +94,7 @@ impl SecretSource {
     /// Reads it. A program inherits stderr and the terminal, so that it can ask.
     ///
     /// # Errors
-    /// When it is not there, is no text, or is longer than 64 KiB; when a program fails.
+    /// If it is absent, not text, or longer than 64 KiB; if a program fails.
     pub fn read(&self) -> Result<Zeroizing<String>, SourceError> {
         let bytes = match self {
             Self::File(path) => read_file(path).map_err(|error| SourceError::File { path: path.clone(), error })?,

@@ -21,7 +21,7 @@ fn rekey_gives_the_same_epoch_to_others() {
 }
 
 #[test]
-fn an_epochs_file_is_one_identity_for_somebody() {
+fn an_epochs_file_is_one_identity_for_its_recipient() {
     let epoch = Epoch::new(operator(3));
     assert_eq!(epoch_file::seal(&epoch, &[]), Err(EpochFileError::NoRecipient));
     let to = [operator(1).recipient()];
@@ -106,7 +106,7 @@ fn stock_age_opens_an_epochs_file() {
     let output = Command::new("age").args(["-d", "-i"]).args([&path, &file]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains(&**epoch.identity().to_text()), "{}", String::from_utf8_lossy(&output.stderr));
-    // And the other way round: a file that age made for somebody.
+    // The other direction: a file that age made.
     let sealed = folder.path().join("again.age");
     let mut age = Command::new("age");
     age.args(["-r", &operator.recipient().to_string(), "-o"]).arg(&sealed).stdin(Stdio::piped());

@@ -1,4 +1,4 @@
-//! The bound holds, whoever takes what, and everybody comes to an end.
+//! The bound holds for every order of requests, and each request ends.
 
 use super::*;
 use std::time::Duration;

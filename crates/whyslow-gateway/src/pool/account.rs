@@ -1,7 +1,7 @@
-//! [`Account`]: the kernel's `TCP_INFO` through one transfer, and what it says held it.
+//! [`Account`]: the kernel's `TCP_INFO` through one transfer, and the limits that it shows.
 //!
 //! `busy_time`, `rwnd_limited` and `sndbuf_limited` are the kernel's own sums. The rest of the busy
-//! time is told apart by the state of the connection at its samples, so it is as fine as they are.
+//! time is divided by the state of the connection at its samples, so it is as fine as they are.
 
 use super::transfer::{Limit, Limits};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub(crate) enum Stage {
     Waiting,
     /// The answer comes in.
     Receiving,
-    /// Whoever reads it does something else, and counts that time.
+    /// The reader is busy with other work, and counts that time.
     Paused,
 }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_tells_the_rest_apart() {
+    fn the_state_divides_the_rest() {
         let account = Account::begin(Instant::now(), None, false);
         let sending = Stage::Sending { is_starved: false };
         let mut one = info(0, 0, 0, 1);

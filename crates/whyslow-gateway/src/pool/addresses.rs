@@ -1,4 +1,4 @@
-//! [`Addresses`]: a name's addresses, resolved anew now and then, and used evenly.
+//! [`Addresses`]: a name's addresses, resolved again now and then, and used evenly.
 
 use super::error::PoolError;
 use super::options::Endpoint;
@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An address that failed comes last for so long.
+/// An address that failed comes last for this time.
 const AVOIDED_FOR: Duration = Duration::from_secs(30);
 /// A resolver that takes longer is taken to have failed.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(5);

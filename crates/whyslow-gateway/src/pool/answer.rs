@@ -25,7 +25,7 @@ use tokio::time::Sleep;
 /// What a request is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Somebody asked for it.
+    /// A client's request.
     Request,
     /// It keeps a connection open or opens its window.
     Warmth,
@@ -209,7 +209,7 @@ impl Answer {
                     self.view.sample(Stage::Receiving);
                     self.handed_out = Some(Instant::now());
                     if self.body.is_end_stream() {
-                        // Who knows the length does not ask for more.
+                        // A reader that knows the length does not ask for more.
                         self.account(true);
                     }
                     return Poll::Ready(Some(Ok(data)));

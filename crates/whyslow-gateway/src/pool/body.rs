@@ -21,13 +21,13 @@ pub type ByteStream = BoxStream<'static, Result<Bytes, BodyError>>;
 /// Why a body ended before its length.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BodyError {
-    /// Whoever makes the bytes failed.
+    /// The source of the bytes failed.
     #[error("{0}")]
     Source(String),
     /// There are fewer, or more, than were announced.
     #[error("the body has {got} bytes or more, and {announced} were announced")]
     Length {
-        /// What the length said.
+        /// The announced length.
         announced: u64,
         /// What came.
         got: u64,
@@ -37,12 +37,13 @@ pub enum BodyError {
     Superseded,
 }
 
-/// Says to a body that what it holds to be sent again is needed elsewhere. Clones are the same.
+/// Asks a body to release the bytes that it holds for another attempt: other requests need the
+/// memory. Clones are the same.
 #[derive(Clone, Debug, Default)]
 pub struct LetGo(Arc<AtomicBool>);
 
 impl LetGo {
-    /// The body lets go of what it holds when it is looked at next, and holds nothing from then on.
+    /// The body releases those bytes at its next poll, and holds none from then on.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -107,7 +108,7 @@ impl Body {
         Self { length, is_one_of_many: false, is_chunked: false, taken, state }
     }
 
-    /// Others go beside it over connections of their own.
+    /// Other bodies are sent at the same time over connections of their own.
     #[must_use]
     pub fn one_of_many(self) -> Self {
         Self { is_one_of_many: true, ..self }
@@ -185,7 +186,7 @@ impl From<Bytes> for Body {
     }
 }
 
-/// Its bytes are somebody's.
+/// Its bytes are private.
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Body").field("length", &self.length).finish_non_exhaustive()
@@ -271,7 +272,7 @@ impl SendProgress {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The connection waits for whoever makes the bytes.
+    /// The connection waits for the source of the bytes.
     pub(crate) fn is_starved(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_says_how_far_it_came() {
+    async fn it_reports_the_bytes_it_gave() {
         let body = Body::stream(6, 0, stream_of(&[b"abc", b"def"]));
         let mut sending = body.begin();
         let progress = sending.progress();

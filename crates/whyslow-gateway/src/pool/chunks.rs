@@ -34,7 +34,7 @@ fn head(size: u64) -> String {
 
 /// Takes the bytes of a body of known length, and gives their coded form piece by piece.
 pub(crate) struct Chunks {
-    /// Of the body, beyond the chunk that is open.
+    /// Bytes of the body beyond the open chunk.
     left: u64,
     /// Of the chunk that is open.
     in_chunk: u64,
@@ -56,7 +56,7 @@ impl Chunks {
         this
     }
 
-    /// Takes the next bytes of the body; what is beyond its length is left out.
+    /// Takes the next bytes of the body; bytes beyond its length are left out.
     pub(crate) fn push(&mut self, mut bytes: Bytes) {
         while !bytes.is_empty() && self.in_chunk > 0 {
             let count = usize::try_from(self.in_chunk).unwrap_or(usize::MAX).min(bytes.len());

@@ -25,7 +25,7 @@ use tokio_rustls::rustls::ClientConfig;
 /// An address that has not answered by then is joined by the next one (RFC 8305 section 5, for
 /// paths that are longer than those it has in mind).
 const HEAD_START: Duration = Duration::from_millis(700);
-/// Nothing acknowledged for so long ends a connection (`TCP_USER_TIMEOUT`).
+/// A connection ends if no byte is acknowledged for this time (`TCP_USER_TIMEOUT`).
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
@@ -79,7 +79,7 @@ pub(crate) struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    /// Opens one. `ended` is called when its socket is closed, whoever closed it.
+    /// Opens one. `ended` is called when its socket is closed, by either side.
     pub(crate) async fn open<F>(&self, id: u64, ended: F) -> Result<Connection, PoolError>
     where
         F: FnOnce(&WireView) + Send + 'static,

@@ -4,7 +4,7 @@ use super::transfer::{Limits, Transfer};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many transfers can be looked at afterwards.
+/// Transfers that are kept for later reports.
 const RECENT: usize = 256;
 
 /// Since the pool began.
@@ -59,7 +59,7 @@ impl Counters {
         change(&mut self.lock().counts);
     }
 
-    /// A transfer has ended that somebody asked for.
+    /// A transfer of a client's request has ended.
     pub(crate) fn record(&self, transfer: &Transfer) {
         let mut state = self.lock();
         let counts = &mut state.counts;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub(crate) enum WaitsFor {
     /// This side: for bytes to send, or for room to read.
     Us,
-    /// The path, which has so many bytes of ours.
+    /// The network, which has this many bytes of ours.
     Path(u64),
     /// The server.
     Server,
@@ -17,7 +17,7 @@ pub(crate) enum WaitsFor {
 /// Why a transfer is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// So many bytes moved in such a time.
+    /// Only this many bytes moved in this time.
     Stalled(u64, Duration),
     /// No answer for such a time.
     NoAnswer(Duration),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_says_nothing_is_given_up() {
+    fn a_silent_server_times_out() {
         let limits = Timeouts { answer: 60 * S, ..Timeouts::default() };
         let start = Instant::now();
         let mut watch = Watch::begin(start, 0);

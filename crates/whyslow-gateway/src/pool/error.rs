@@ -12,7 +12,7 @@ pub enum Sent {
     Nothing,
     /// Some; the announced length was not reached, so that no server can have acted on it.
     Part,
-    /// Possibly all: the server may have done what was asked.
+    /// Possibly all: the server may have executed the request.
     All,
 }
 
@@ -22,7 +22,7 @@ pub enum PoolError {
     /// Too many requests wait for a connection already.
     #[error("{waiting} requests wait for a connection to {endpoint} already: try again in {} ms", retry_after.as_millis())]
     Busy {
-        /// So many wait.
+        /// Requests that wait.
         waiting: usize,
         /// Where to.
         endpoint: String,
@@ -45,7 +45,7 @@ pub enum PoolError {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver says.
+        /// The resolver's error.
         why: String,
     },
     /// No address took a connection.
@@ -71,7 +71,7 @@ pub enum PoolError {
         sent: Sent,
         /// Whether it had served requests before.
         is_reused: bool,
-        /// What hyper or the kernel says.
+        /// The error of hyper or of the kernel.
         why: String,
     },
     /// Fewer bytes went through than a usable path carries.
@@ -87,7 +87,7 @@ pub enum PoolError {
     /// All was sent, and no answer came.
     #[error("no answer within {:.1} s", waited.as_secs_f64())]
     NoAnswer {
-        /// For so long.
+        /// The time of the wait.
         waited: Duration,
     },
     /// The answer ended before its length.
@@ -95,10 +95,10 @@ pub enum PoolError {
     Cut {
         /// Bytes of its body that came.
         received: u64,
-        /// What hyper says.
+        /// The error of hyper.
         why: String,
     },
-    /// Whoever makes the request's body failed.
+    /// The source of the request's body failed.
     #[error("the body could not be sent: {0}")]
     Body(BodyError),
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many endings are remembered: S3's limit varies between 5 and 20 s.
+/// Endings that are remembered: S3's limit varies between 5 and 20 s.
 const REMEMBERED: usize = 16;
 /// A server that closes sooner closes after its answer, and has no idle limit.
 const NOT_IDLE: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ impl IdleLimit {
         Self { guess, cap, endings: VecDeque::new(), announced: None }
     }
 
-    /// The server closed a connection that had been idle for so long.
+    /// The server closed a connection that had been idle for this time.
     pub(crate) fn closed_after(&mut self, idle: Duration) {
         if idle < NOT_IDLE {
             return;
@@ -35,7 +35,7 @@ impl IdleLimit {
         self.endings.push_back(idle);
     }
 
-    /// The server said `Keep-Alive: timeout=…` (RFC 2068 section 19.7.1.1).
+    /// The server sent `Keep-Alive: timeout=…` (RFC 2068 section 19.7.1.1).
     pub(crate) fn announced(&mut self, timeout: Duration) {
         self.announced = Some(timeout).filter(|timeout| *timeout >= NOT_IDLE);
     }

@@ -1,4 +1,4 @@
-//! Connections to one server, which stay open, keep their windows, and say what limited them.
+//! Connections to one server, which stay open, keep their windows, and record their limits.
 //!
 //! ```text
 //!   Pool ─▶ queue ─▶ Connection ─▶ hyper ─▶ TLS ─▶ wire (bytes, times, the first FIN) ─▶ socket
@@ -8,12 +8,12 @@
 //!    └ warm: connections kept open, and windows opened before they are needed
 //! ```
 //!
-//! - A connection serves one request at a time (HTTP/1.1). Whoever drops a request, or its answer
-//!   before the end, closes that connection and harms no other.
+//! - A connection serves one request at a time (HTTP/1.1). A caller that drops a request, or
+//!   its answer before the end, closes that connection and no other.
 //! - A FIN of the server retires an idle connection at once: hyper reads while it is idle, and the
 //!   socket closes with it.
-//! - A [`Body`] can be sent again as long as it is held whole. [`PoolError::sent`] says how much of
-//!   a request can have reached the server.
+//! - A [`Body`] can be sent again as long as it is held whole. [`PoolError::sent`] has the bytes
+//!   of a request that can have reached the server.
 
 mod account;
 mod addresses;

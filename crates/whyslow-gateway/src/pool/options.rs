@@ -116,7 +116,7 @@ pub struct Timeouts {
     pub answer: Duration,
     /// In each such stretch …
     pub stall: Duration,
-    /// … so many bytes must move, unless it is this side that has nothing to send or does not read.
+    /// … this many bytes must move, unless this side has no bytes to send or does not read.
     pub stall_bytes: u64,
 }
 
@@ -136,9 +136,9 @@ impl Default for Timeouts {
 /// What is kept warm, and what that may cost.
 #[derive(Clone, Debug)]
 pub struct Warmth {
-    /// So many connections stay open.
+    /// Connections that stay open.
     pub connections: usize,
-    /// For so long after the last request; then none is kept.
+    /// They stay open for this time after the last request.
     pub keep_for: Duration,
     /// What a kept connection should be able to send at once, bytes.
     pub window: u64,

@@ -53,8 +53,8 @@ impl Pool {
         warm::keep(&self.shared, requests);
     }
 
-    /// An upload of about so many bytes is on its way here: opens a connection if none is free and,
-    /// where windows do not keep, begins to open one. Returns at once.
+    /// Announces an upload of about `size_hint` bytes: opens a connection if none is free and, if
+    /// windows decay, begins to open one. Returns at once.
     pub fn expect_upload(&self, size_hint: u64) {
         warm::expect_upload(&self.shared, size_hint);
     }
@@ -62,10 +62,10 @@ impl Pool {
     /// Sends a request and waits for the head of its answer.
     ///
     /// A request that meets a connection which the server is closing goes to another one, with the
-    /// same bytes, when `safety`, the body and what was sent so far allow it.
+    /// same bytes, if `safety`, the body and the bytes sent until then allow it.
     ///
     /// # Errors
-    /// When there is no answer. [`PoolError::sent`] says what can have arrived.
+    /// If there is no answer. [`PoolError::sent`] has the bytes that can have arrived.
     pub async fn send(&self, request: Request<()>, body: &Body, safety: Safety) -> Result<Answer, PoolError> {
         let began = Instant::now();
         let mut attempt = 1;

@@ -30,7 +30,7 @@ pub enum WindowKeeping {
 pub struct Rights {
     /// The effective CAP_NET_ADMIN of this process.
     pub has_net_admin: bool,
-    /// `net.ipv4.tcp_slow_start_after_idle` as it is; none where it cannot be read.
+    /// The value of `net.ipv4.tcp_slow_start_after_idle`; `None` if it cannot be read.
     pub slow_start_after_idle: Option<bool>,
     /// Whether it can be written.
     pub can_set_sysctl: bool,

@@ -20,11 +20,11 @@ use whyslow_live::tcp_info::TcpInfo;
 
 /// Round trip from which on windows are large enough to harm others, µs.
 const LONG_PATH: u64 = 10_000;
-/// Of the send buffer, what is in flight of bodies that go beside each other. Linux lets a program
-/// write again when a third of the buffer is free (`sk_stream_is_writeable`): with all of it in
-/// flight nothing is there to send when the first ACKs come.
+/// Share of the send buffer that is in flight for bodies that are sent at the same time. Linux lets
+/// a program write again when a third of the buffer is free (`sk_stream_is_writeable`): with all of
+/// it in flight there are no bytes to send when the first ACKs come.
 pub(crate) const IN_FLIGHT: f64 = 0.6;
-/// After the server closed a connection with its answer, none is kept warm for so long.
+/// After the server closed a connection with its answer, none is kept warm for this time.
 const UNKEPT: Duration = Duration::from_secs(600);
 /// `TCP_INIT_CWND`, to which idle connections fall back.
 const INITIAL_WINDOW: u32 = 10;
@@ -119,13 +119,13 @@ impl Shared {
         acquired.map_err(|_| late())?.map_err(|_| late())
     }
 
-    /// A permit for work that nobody waits for.
+    /// A permit for work that no request waits for.
     pub(crate) fn spare_permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    /// A body goes to the connection with the widest window, and what needs none to the one with
-    /// the narrowest.
+    /// A body goes to the connection with the widest window, and a request without one to the
+    /// narrowest.
     fn take_idle(&self, size: u64) -> Option<Connection> {
         // They go when the list is free again: what ends with a connection may want it.
         let mut unusable = Vec::new();
@@ -247,7 +247,7 @@ impl Shared {
         self.warm_requests.get().cloned()
     }
 
-    /// Whether bursts may take so many bytes more.
+    /// Whether bursts may take this many bytes more.
     pub(crate) fn spend(&self, bytes: u64, hour: Duration) -> bool {
         let mut spent = lock(&self.spent);
         if spent.0.elapsed() >= hour {
@@ -274,10 +274,10 @@ impl Shared {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// How fast a body should be sent, bytes a second; none is as fast as it goes. What fits the
-    /// send buffer goes at once. More than that fills the buffer in each round trip: spread over
-    /// it, since queues on the way overflow when all windows arrive together. Of several bodies
-    /// that go beside each other each leaves a part of the buffer for what is sent next.
+    /// The rate for a body, bytes a second; `None` is unlimited. A body that fits the send buffer
+    /// is sent at once. A larger one fills the buffer in each round trip: it is spread over it,
+    /// since queues on the way overflow when all windows arrive together. Each of several bodies at
+    /// the same time leaves a part of the buffer for the next bytes.
     pub(crate) fn pace(&self, view: &WireView, body: &Body) -> Option<u64> {
         let is_large = |buffer: &u64| body.len() > *buffer || body.is_one_of_many();
         let buffer = self.rights.max_send_buffer.filter(is_large)?;

@@ -19,10 +19,10 @@ pub enum Trust {
 /// What is wrong with TLS.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TlsError {
-    /// Nobody would be trusted.
+    /// No certificate authority would be trusted.
     #[error("{0}: no certificate authority can be read")]
     NoAuthority(String),
-    /// The host is no name that a certificate can have.
+    /// The host is not a name that a certificate can have.
     #[error("{0} is no name that a certificate can have")]
     Name(String),
     /// The handshake failed.

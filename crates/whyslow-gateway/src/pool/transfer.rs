@@ -90,7 +90,7 @@ impl Limits {
     }
 }
 
-/// A request's time, one phase after the other; what did not happen took none.
+/// A request's time, one phase after the other; a phase that did not happen took none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// Waiting for a connection to be free.
@@ -123,8 +123,8 @@ pub struct Transfer {
     pub connection: u64,
     /// Whether it had served requests before.
     pub is_reused: bool,
-    /// What the congestion window allowed to be sent at once when the request began, bytes; none
-    /// where the kernel does not tell.
+    /// Bytes that the congestion window allowed to send at once when the request began; `None` if
+    /// the kernel does not report it.
     pub window_at_start: Option<u64>,
     /// The smoothed round trip at the end.
     pub rtt: Option<Duration>,
@@ -143,7 +143,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// What took most of its time; none when the kernel told nothing.
+    /// The limit that took most of its time; `None` if the kernel reported nothing.
     pub fn limited_by(&self) -> Option<Limit> {
         self.limits.ranked().first().map(|&(limit, _)| limit)
     }

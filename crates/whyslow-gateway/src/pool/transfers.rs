@@ -18,7 +18,7 @@ impl Transfers {
     }
 
     /// The slowest of those that have ended, with the bytes and retransmissions of all of them;
-    /// none where nothing went over the network.
+    /// `None` if none went over the network.
     pub fn sum(&self) -> Option<Transfer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

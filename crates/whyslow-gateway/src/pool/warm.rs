@@ -1,8 +1,8 @@
 //! Keeping connections open and their windows wide.
 //!
 //! - A kept connection gets a small request before the server's idle limit, and one burst after it
-//!   was opened, for as long as its window does not hold what is wanted. Where windows decay in
-//!   idle time no burst is made before it is needed.
+//!   was opened, for as long as its window is too small for an upload. If windows decay in idle
+//!   time, no burst is made before it is needed.
 //! - Connections beyond those that are kept are left to the server: when it closes them its idle
 //!   limit shows. So is the first one as long as nothing is known.
 
@@ -34,7 +34,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Answers to such requests are short.
 const LONGEST_ANSWER: usize = 64 << 10;
 
-/// Closes what has been idle for too long, as long as the pool lives.
+/// Closes connections that have been idle for too long, as long as the pool lives.
 pub(crate) fn retire_in_time(shared: &Arc<Shared>) {
     let shared = Arc::downgrade(shared);
     tokio::spawn(async move {
@@ -184,7 +184,7 @@ impl Keeper {
     }
 }
 
-/// Whether so many bytes can be sent about at once.
+/// Whether about this many bytes can be sent at once.
 fn holds(shared: &Shared, view: &WireView, wanted: u64) -> bool {
     let Some(window) = shared.window(view) else { return true };
     let is_paced_well = || {
@@ -237,7 +237,7 @@ fn note(warmed: &Warmed, before: u64, after: u64, is_through: bool) {
     }
 }
 
-/// Reads an answer that nobody is interested in.
+/// Reads an answer that is not needed.
 async fn drain(answer: Result<Answer, PoolError>) -> Result<StatusCode, PoolError> {
     let mut answer = answer?;
     answer.read(LONGEST_ANSWER).await?;

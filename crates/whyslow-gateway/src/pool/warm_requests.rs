@@ -11,7 +11,7 @@ pub trait WarmRequests: Send + Sync + Debug {
     /// A small one that changes nothing.
     async fn heartbeat(&self) -> Option<Request<()>>;
 
-    /// One with a body of so many bytes that leaves nothing behind.
+    /// A request with a body of this many bytes that leaves nothing behind.
     async fn burst(&self, bytes: u64) -> Option<(Request<()>, Body)>;
 
     /// The server did not take a burst.

@@ -1,7 +1,7 @@
 //! [`Wire`]: the socket below TLS, with a count of its bytes and a note of how it ended.
 //!
-//! A write that meets a reset is not an error here: an answer may lie unread that says why the
-//! server closed. The bytes are let go, and reading tells how it ended.
+//! A write that meets a reset is not an error here: an unread answer may have the reason why the
+//! server closed. The bytes are dropped, and the next read returns the end.
 
 use super::account::{Account, Stage};
 use std::io;
@@ -35,11 +35,11 @@ struct State {
     pace: Option<u64>,
 }
 
-/// A socket's state, for whoever does not hold the socket.
+/// A socket's state, for holders of no socket.
 #[derive(Clone, Debug)]
 pub(crate) struct WireView {
     state: Arc<Mutex<State>>,
-    /// The socket closes when the wire goes, whoever looks at it.
+    /// The socket closes when the wire is dropped, in spite of views.
     socket: Weak<TcpStream>,
     is_bbr: bool,
 }
@@ -70,7 +70,8 @@ impl WireView {
         (state.written, state.read)
     }
 
-    /// Spaces what is sent so that it is no faster than so many bytes a second; none lifts that.
+    /// Spaces the bytes so that they are sent no faster than `rate` bytes a second; `None` lifts
+    /// the limit.
     pub(crate) fn limit_pacing(&self, rate: Option<u64>) {
         let mut state = self.lock();
         if state.pace == rate {
@@ -104,8 +105,8 @@ impl WireView {
         (state.written, state.read)
     }
 
-    /// Bytes that got somewhere: acknowledged by the peer, or received. Where the kernel does not
-    /// tell, those that it took.
+    /// Bytes that arrived: acknowledged by the peer, or received. If the kernel does not report
+    /// them, those that it took.
     pub(crate) fn moved(&self) -> u64 {
         let told = self.tcp_info().and_then(|info| Some(info.bytes_acked? + info.bytes_received?));
         let (written, read) = self.counts();
@@ -123,7 +124,7 @@ impl WireView {
         self.lock().active.elapsed()
     }
 
-    /// Nobody reads any more, and it was not this side that ended it.
+    /// The peer reads no more, and this side did not end it.
     pub(crate) fn note_closed(&self) {
         let mut state = self.lock();
         if !state.is_in_use && state.closed_after.is_none() {
@@ -131,7 +132,7 @@ impl WireView {
         }
     }
 
-    /// How long it had been idle when the server closed it; none when it did not.
+    /// The idle time after which the server closed it; `None` if it did not.
     pub(crate) fn closed_after(&self) -> Option<Duration> {
         self.lock().closed_after
     }
@@ -209,7 +210,7 @@ impl Wire {
         }
     }
 
-    /// What a write came to: how many bytes the kernel took, or that nobody takes any.
+    /// The result of a write: bytes that the kernel took, or the end of the socket.
     fn note_written(&self, result: io::Result<usize>, offered: usize) -> io::Result<usize> {
         let mut state = self.view.lock();
         let now = Instant::now();

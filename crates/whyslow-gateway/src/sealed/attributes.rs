@@ -1,7 +1,7 @@
 //! What clients store with objects, as metadata that every storage keeps to the letter.
 //!
 //! Names of headers have a prefix; values are percent-encoded where a storage could change them:
-//! spaces, `%`, and all that is not visible ASCII. What is bound is what the client said.
+//! spaces, `%`, and all that is not visible ASCII. The values that the client sent are bound.
 
 use super::error::{SealedError, SealedErrorKind};
 use super::types::Attributes;
@@ -17,7 +17,7 @@ const HEADER: &str = "whyslow-";
 /// Checksums of the plaintext, encrypted. They are bound as the headers are, so that versions that
 /// do not know them read the object.
 const CHECKSUMS: &str = "checksums";
-/// As S3 has it for those who say nothing.
+/// S3's default.
 const CONTENT_TYPE: &str = "binary/octet-stream";
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 /// The headers that are kept.
@@ -60,7 +60,7 @@ pub(super) fn to_options(
     Ok(PutOptions { content_type: Some(content_type), metadata, conditions })
 }
 
-/// The object that is stored under a name, if its metadata says so.
+/// The object that is stored under a name, if its metadata is valid for it.
 pub(super) fn verify(
     keyring: &Keyring,
     at: &ObjectName,

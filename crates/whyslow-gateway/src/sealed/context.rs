@@ -10,8 +10,8 @@ use crate::memory::Memory;
 use crate::store::{Bulk, ObjectInfo, ObjectName, ReadOptions, Source, Store};
 use std::sync::Arc;
 
-/// Spans of a stored object with so many bytes between them are one request: what lies between
-/// comes in less time than another request takes.
+/// Spans of a stored object with at most this many bytes between them are one request: these bytes
+/// come in less time than another request takes.
 pub(super) const GAP: u64 = 64 << 10;
 
 #[derive(Debug)]

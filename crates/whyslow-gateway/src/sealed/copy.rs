@@ -1,4 +1,4 @@
-//! Copies: the storage copies what is sealed, and its metadata is bound to the new name.
+//! Copies: the storage copies the ciphertext, and its metadata is bound to the new name.
 
 use super::attributes;
 use super::context::Context;
@@ -42,7 +42,7 @@ pub(super) async fn copy(
     Ok(Receipt { tag, transfer: stored.transfer, ..Receipt::default() })
 }
 
-/// Opens what is to become a part.
+/// Opens the source of a part.
 pub(super) async fn open(
     context: &Context,
     (from, range, conditions): (&ObjectName, Option<Range>, &Conditions),

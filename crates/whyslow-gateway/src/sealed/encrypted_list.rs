@@ -6,7 +6,7 @@ use crate::format::{NameCipher, NameError};
 use crate::store::{ListQuery, ObjectInfo, Store};
 use std::collections::BTreeMap;
 
-/// Of a page, as S3 has it.
+/// Entries of a page, as in S3.
 const PAGE: u32 = 1000;
 
 /// Objects with the client's key, common prefixes, and where the next page begins.

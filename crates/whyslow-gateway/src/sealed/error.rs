@@ -40,7 +40,7 @@ pub enum SealedErrorKind {
     Forbidden,
     /// The client's bytes: they failed, or are too few or too many.
     Content(BodyError),
-    /// The object is not what was sealed.
+    /// The object is not as it was sealed.
     Fault(Fault),
     /// The object's metadata is not that of this name, or was changed.
     Metadata(MetadataFault),
@@ -48,7 +48,7 @@ pub enum SealedErrorKind {
     NotSealed,
     /// The storage is busy; come back after this time.
     SlowDown {
-        /// As the storage says.
+        /// The time that the storage asks for.
         retry_after: Duration,
     },
     /// The storage cannot be reached, or fails.

@@ -24,7 +24,7 @@ pub struct SealedStore {
 }
 
 impl SealedStore {
-    /// Seals to the keyring's current epoch, and opens what is sealed to any of its epochs.
+    /// Seals to the keyring's current epoch, and opens objects of all its epochs.
     pub fn new(store: Arc<dyn Store>, keyring: Arc<Keyring>, options: SealedOptions) -> Self {
         Self { context: Arc::new(Context::new(store, keyring, options)) }
     }
@@ -39,7 +39,7 @@ impl SealedStore {
     }
 
     /// Epochs that a bucket's objects are sealed to, and that are not loaded: the number in the
-    /// bucket, and the id. Of a bucket that was [adopted](Self::adopt).
+    /// bucket, and the id. The bucket must have been [adopted](Self::adopt).
     pub fn missing_epochs(&self, bucket: &str) -> Vec<(usize, String)> {
         marker::missing_epochs(&self.context, bucket)
     }
@@ -63,7 +63,7 @@ impl SealedStore {
         found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
-    /// Tells about an object.
+    /// Describes an object.
     pub async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
         marker::check(&self.context, &object.bucket).await?;
         let found = head::head(&self.context, (object, false), conditions).await;
@@ -77,7 +77,7 @@ impl SealedStore {
         found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
-    /// Tells about an object, and which plaintext a part of it has: the first byte, and the one
+    /// Describes an object, and the place of a part in its plaintext: the first byte, and the one
     /// behind the last. An object that was sent whole is its part 1.
     pub async fn part(
         &self,
@@ -238,13 +238,13 @@ impl SealedStore {
         multipart::abort(&self.context, object, upload_id).await
     }
 
-    /// Lists an upload's parts behind `after`; the second value tells whether there are more.
+    /// Lists an upload's parts behind `after`; the second value is true if there are more.
     pub async fn list_parts(&self, object: &ObjectName, upload_id: &str, after: u32) -> Result<(Vec<PartInfo>, bool)> {
         multipart::list_parts(&self.context, (object, upload_id), after).await
     }
 
     /// Lists uploads under way whose key begins with `prefix`, behind the one of this key and id;
-    /// the second value tells whether there are more.
+    /// the second value is true if there are more.
     pub async fn list_uploads(
         &self,
         bucket: &str,
@@ -294,8 +294,8 @@ impl SealedStore {
         Ok(self.context.store.head_bucket(bucket).await?)
     }
 
-    /// An upload of so many bytes of plaintext is on its way: gets a connection ready, and returns
-    /// at once. Call it as soon as the client's header is there.
+    /// Announces an upload of `size` bytes of plaintext: gets a connection ready, and returns at
+    /// once. Call it as soon as the client's header is there.
     pub fn expect_upload(&self, bucket: &str, size: u64) {
         self.context.store.expect_upload(bucket, sealed_size(size).unwrap_or(size));
     }

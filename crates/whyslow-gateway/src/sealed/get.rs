@@ -7,7 +7,7 @@
 //! | a range of a multipart object that is known | GET of the first span | the other spans |
 //! | the same of one that is not known | as of a single one | its end; the spans |
 //!
-//! The first answer tells what the object is. All answers must be about one version of it.
+//! The first answer has the kind of the object. All answers must be about one version of it.
 
 use super::attributes;
 use super::context::{Context, GAP};
@@ -28,12 +28,12 @@ use std::sync::Arc;
 
 /// An object this large shows whether the path is long.
 const LARGE: u64 = 1 << 30;
-/// Of an object whose size is not known, over a long path: so much memory is taken until it is.
+/// Memory that is taken for an object over a long path until its size is known.
 const FIRST: u64 = 4 << 20;
-/// An object that changes while it is read is asked for again so often.
+/// Attempts for an object that changes while it is read.
 const ATTEMPTS: u32 = 3;
 
-/// What the first answers told.
+/// The facts of the first answers.
 struct Found {
     info: ObjectInfo,
     object: Object,
@@ -47,7 +47,8 @@ pub(super) async fn get(
     range: Option<Range>,
     conditions: &Conditions,
 ) -> Result<Opened, SealedError> {
-    // Pieces that are read ahead may be held beside the first ones: then all of it is taken now.
+    // Pieces that are read ahead may be held at the same time as the first ones: then all of it is
+    // taken now.
     let plan = context.store.plan(LARGE).filter(|plan| plan.part_size <= context.memory().capacity() / 4);
     open(context, (name, place), (range, plan), conditions).await
 }
@@ -163,7 +164,7 @@ fn first_asks(context: &Context, stored: &ObjectName, range: Option<Range>, piec
             return if last <= piece { vec![cut(&header), Some(Range::Last(last))] } else { vec![cut(&header)] };
         }
     };
-    // What lies behind every object is told to be so by the first answer.
+    // The first answer shows whether a range lies behind the object's end.
     let mut spans = bytes.map_or_else(|| vec![header], |plan| plan.spans().to_vec());
     if let Some(last) = spans.last_mut().filter(|_| is_open) {
         last.end = MAX_LENGTH + 1;
@@ -171,7 +172,7 @@ fn first_asks(context: &Context, stored: &ObjectName, range: Option<Range>, piec
     spans.iter().map(cut).collect()
 }
 
-/// Asks, and verifies what the first answer says. None: the object changed meanwhile.
+/// Asks, and verifies the first answer. `None`: the object changed meanwhile.
 async fn ask(
     context: &Context,
     (name, stored): (&ObjectName, &ObjectName),
@@ -201,7 +202,7 @@ async fn ask(
                 arriving.push(arrived(download, *asked)?);
             }
             Ok(_) => return Ok(None),
-            // Nothing of a single object is there; that is for its size to say.
+            // A single object has no byte there; its size decides.
             Err(error) if error.kind == ErrorKind::Range => {}
             Err(error) => return Err(error.into()),
         }
@@ -223,8 +224,8 @@ fn arrived(download: Download, asked: Option<Range>) -> Result<Arriving, SealedE
     Ok(Arriving { first, end, bytes: download.body })
 }
 
-/// The storage says that the range is outside. Where that was so of the version that is known, the
-/// object has changed, and is asked for anew.
+/// The storage answers that the range is outside. If the known version had it, the object has
+/// changed, and is asked for again.
 async fn outside(
     context: &Context,
     (name, stored): (&ObjectName, &ObjectName),

@@ -9,7 +9,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Layouts of objects that are read by ranges: each of at most so many slices.
+/// Layouts of objects that are read by ranges, and slices of one at most.
 const LAYOUTS: usize = 64;
 const MOST_SLICES: usize = 2_000;
 /// Parts and uploads under way.
@@ -101,7 +101,7 @@ impl Known {
         lock(&self.layouts).pop(&digest(&[&stored.bucket, &stored.key]));
     }
 
-    /// What the client was told of a part, if it is still the one that the storage has.
+    /// The answer to the client about a part, if the storage still has that one.
     pub(super) fn part(&self, upload: &str, number: u32, tag: &str) -> Option<PartInfo> {
         let mut parts = lock(&self.parts);
         let (known, info) = parts.get(&digest(&[upload, &number.to_string()]))?;
@@ -112,7 +112,7 @@ impl Known {
         lock(&self.parts).put(digest(&[upload, &info.number.to_string()]), (tag.to_owned(), info));
     }
 
-    /// What the client was told of an upload that the storage has.
+    /// The answer to the client about an upload that the storage has.
     pub(super) fn upload(&self, bucket: &str, backend: &str) -> Option<UploadInfo> {
         lock(&self.uploads).get(&digest(&[bucket, backend])).cloned()
     }

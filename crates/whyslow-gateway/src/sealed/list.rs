@@ -22,9 +22,9 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 /// Ends that are read at once.
 const PARALLEL: usize = 16;
-/// Parts that an object is taken to have where its tag does not tell.
+/// Parts that an object is taken to have if its tag does not show their number.
 const SOME_PARTS: u32 = 100;
-/// An object that changes while its end is read is looked at again so often.
+/// Attempts for an object that changes while its end is read.
 const ATTEMPTS: u32 = 3;
 
 pub(super) async fn list(context: &Context, bucket: &str, query: &ListQuery) -> Result<Listing, SealedError> {

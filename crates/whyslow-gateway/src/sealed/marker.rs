@@ -1,5 +1,5 @@
 //! The object that holds a bucket's settings. A gateway with other ones refuses: with plain names
-//! instead of encrypted ones it would show ciphertext, and give away the names of what it stores.
+//! instead of encrypted ones it would show ciphertext, and reveal the names of new objects.
 
 use super::checked::{Noted, OURS};
 use super::context::Context;

@@ -10,7 +10,7 @@
 //! - The front knows plaintext and names alone; the store sees neither. What the bytes mean is
 //!   [`crate::format`]'s business.
 //! - Nothing is spooled, and everything on its way is counted in one [`Memory`].
-//! - Nothing depends on what is remembered (`known`): any gateway with the same keys goes on.
+//! - Nothing depends on the cache (`known`): any gateway with the same keys goes on.
 
 mod attributes;
 mod checked;

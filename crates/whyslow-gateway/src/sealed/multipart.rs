@@ -1,7 +1,7 @@
-//! Uploads in parts: a slice for each, and a manifest that says which count.
+//! Uploads in parts: a slice for each, and a manifest with the versions that count.
 //!
-//! Upload ids and ETags of parts carry what is needed, so that nothing is lost with this process.
-//! What they cannot do is to be listed: an upload's list would lack the parts that another gateway
+//! Upload ids and ETags of parts carry all facts that are needed, so that nothing is lost with this
+//! process. But they cannot be listed: an upload's list would lack the parts that another gateway
 //! took, and a client that completes it by that list would lose them. So such a list is refused.
 
 use super::attributes;

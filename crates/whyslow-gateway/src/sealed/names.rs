@@ -26,7 +26,7 @@ impl Names {
         self.epoch.as_ref()
     }
 
-    /// What encrypts a bucket's names; none where they are plain.
+    /// The cipher of a bucket's names; `None` if they are plain.
     pub(super) fn cipher(&self, bucket: &str) -> Option<NameCipher> {
         self.epoch.as_ref().map(|epoch| NameCipher::new(epoch, bucket))
     }
@@ -48,7 +48,7 @@ impl Names {
         }
     }
 
-    /// The client's key of a stored one; none where it is nobody's here.
+    /// The client's key of a stored one; `None` if it was not encrypted with these keys.
     pub(super) fn plain(&self, bucket: &str, key: &str) -> Option<String> {
         match self.cipher(bucket) {
             None => Some(key.to_owned()),

@@ -74,9 +74,9 @@ struct Gathering {
     stretches: VecDeque<From>,
     arriving: Vec<Arriving>,
     rest: HeldStream,
-    /// Of the rest, beyond a stretch.
+    /// Bytes of the rest, beyond a stretch.
     over: Option<(Bytes, Permit)>,
-    /// For answers that are there, where pieces of the rest are held beside them.
+    /// Memory for answers that are there, while pieces of the rest are held as well.
     reserve: Option<Permit>,
     memory: Memory,
 }
@@ -122,8 +122,8 @@ impl Gathering {
 }
 
 impl Arriving {
-    /// The next bytes of a range, which begins where this answer is or behind; none where what came
-    /// lies before it.
+    /// The next bytes of a range, which begins where this answer is or behind; `None` if the bytes
+    /// that came lie before it.
     async fn chunk(&mut self, range: &Range<u64>) -> Result<Option<Bytes>, BodyError> {
         let too_few = BodyError::Length { announced: self.end, got: self.first };
         let mut chunk = self.bytes.next().await.ok_or(too_few)??;

@@ -44,7 +44,7 @@ pub(super) async fn put(
     Ok(Receipt { tag: tags::to_client(&stored.tag), transfer, sealing: sealed.time(), ..Receipt::default() })
 }
 
-/// What became of parts that went beside each other.
+/// The transfers of parts that were sent at the same time.
 fn together(parts: Vec<Part>) -> Option<Transfer> {
     let all = Transfers::default();
     parts.into_iter().filter_map(|part| part.transfer).for_each(|transfer| all.add(transfer));

@@ -1,8 +1,8 @@
 //! [`Sealing`]: plaintext as it comes, a slice as it goes.
 //!
-//! What is sealed is sent while the rest still comes. The last chunk is made when the plaintext has
-//! ended as it should, so whatever is wrong with it leaves a slice that nobody opens, and a body
-//! that is too short for its Content-Length.
+//! Sealed bytes are sent while the rest still comes. The last chunk is made when the plaintext has
+//! ended as it should. A fault before that leaves a slice that never opens, and a body that is too
+//! short for its Content-Length.
 
 use super::error::SealedError;
 use super::types::Content;
@@ -18,22 +18,22 @@ use std::time::{Duration, Instant};
 
 /// Plaintext that is sealed at once.
 const STEP: usize = 128 << 10;
-/// A client that sends nothing for so long lets go of what is held to be sent again.
+/// If a client sends nothing for this time, the bytes held for another attempt are released.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Fillers are made of these.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Whom the memory of what is sealed is taken from.
+/// Where the memory of sealed bytes comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Taking {
-    /// From the bound, as each step needs it. Where there is none to be had, what is held to be
-    /// sent again is let go.
+    /// From the bound, as each step needs it. If none is free, the bytes held for another attempt
+    /// are released.
     Each(Memory, LetGo),
-    /// Whoever takes the stream has taken it.
+    /// The reader of the stream has taken it.
     Taken,
 }
 
-/// What became of a slice, for whoever handed its stream away.
+/// The result of a slice whose stream was handed on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sealed(Arc<Mutex<State>>);
 
@@ -170,7 +170,7 @@ impl Sealing {
         Ok(())
     }
 
-    /// Seals what is pending, or the first of it.
+    /// Seals the pending bytes, or the first of them.
     async fn step(&mut self) -> Result<(), BodyError> {
         let bytes = self.pending.split_to(self.pending.len().min(STEP));
         let Some(mut writer) = self.writer.take() else { return Ok(()) };

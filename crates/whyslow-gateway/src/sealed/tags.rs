@@ -20,8 +20,8 @@ pub(super) fn conditions(client: &Conditions) -> Conditions {
     }
 }
 
-/// A list of entity tags (RFC 9110 section 8.8.3). A weak one matches none where it must be the
-/// same to the byte (section 13.1.1).
+/// A list of entity tags (RFC 9110 section 8.8.3). A weak one never matches in a strong comparison
+/// (section 13.1.1).
 fn list(tags: &str, is_strong: bool) -> String {
     if tags.trim() == "*" {
         return "*".to_owned();

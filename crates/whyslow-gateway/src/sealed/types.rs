@@ -29,8 +29,8 @@ impl fmt::Debug for Content {
 pub struct Attributes {
     /// Content-Type; without one objects have `binary/octet-stream`, as in S3.
     pub content_type: Option<String>,
-    /// Of these names, in lower case: `cache-control`, `content-disposition`, `content-encoding`,
-    /// `content-language`, `expires`, `x-amz-tagging`.
+    /// Headers of these names, in lower case: `cache-control`, `content-disposition`,
+    /// `content-encoding`, `content-language`, `expires`, `x-amz-tagging`.
     pub headers: BTreeMap<String, String>,
     /// The client's own: names in lower case, without `x-amz-meta-`.
     pub user: BTreeMap<String, String>,
@@ -81,7 +81,7 @@ pub struct Info {
     pub tag: String,
     /// When it was stored.
     pub modified: SystemTime,
-    /// What was stored with it; lists do not tell.
+    /// Attributes that were stored with it; empty in lists.
     pub attributes: Attributes,
     /// The client's parts, of a multipart object.
     pub parts: Option<u32>,
@@ -109,11 +109,11 @@ pub struct Opened {
     pub info: Info,
     /// The first byte of plaintext that comes, and the one behind the last.
     pub range: (u64, u64),
-    /// Verified plaintext. It ends with an error where the object is not what was sealed.
+    /// Verified plaintext. It ends with an error if the object is not as it was sealed.
     pub bytes: ByteStream,
     /// How the stored bytes came: complete when all of `bytes` did.
     pub transfers: Transfers,
-    /// Why `bytes` ended early, if the object is not what was sealed.
+    /// Why `bytes` ended early, if the object is not as it was sealed.
     pub fault: FoundFault,
 }
 
@@ -130,7 +130,7 @@ pub struct Listing {
     pub objects: Vec<Info>,
     /// Common prefixes, in order.
     pub prefixes: Vec<String>,
-    /// Where the next page begins; none when this is the last one.
+    /// Where the next page begins; `None` at the end.
     pub next: Option<String>,
 }
 
@@ -172,10 +172,10 @@ pub struct SealedOptions {
     pub memory: Memory,
     /// The storage takes no smaller part but the last, bytes: 5 MiB in S3, 0 in a folder.
     pub least_part: u32,
-    /// So many sizes of multipart objects are remembered, 100 bytes each.
+    /// Sizes of multipart objects that are remembered, 100 bytes each.
     pub sizes_cached: usize,
-    /// Objects and parts of at most so many bytes are held until the storage has answered, so that
-    /// they can be sent again; not where others need the memory.
+    /// Objects and parts up to this many bytes are held until the storage has answered, so that
+    /// they can be sent again; not if other requests need the memory.
     pub held_for_repeat: u64,
 }
 

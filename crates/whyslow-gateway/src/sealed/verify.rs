@@ -25,7 +25,7 @@ pub struct StoredPage {
 pub enum Verdict {
     /// Every byte is as it was sealed: bytes of plaintext.
     Whole(u64),
-    /// It is not what was sealed, or cannot be opened with these keys.
+    /// It is not as it was sealed, or cannot be opened with these keys.
     Damaged(SealedError),
     /// It was deleted or replaced meanwhile.
     Gone,

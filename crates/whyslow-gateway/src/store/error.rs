@@ -26,9 +26,9 @@ pub enum ErrorKind {
     Busy,
     /// The store failed.
     Server,
-    /// The connection could not be made, or broke; so much can have arrived.
+    /// The connection could not be made, or broke; these bytes can have arrived.
     Connection(Sent),
-    /// Nothing moved, or nobody answered; so much can have arrived.
+    /// No byte moved, or no answer came; these bytes can have arrived.
     TimedOut(Sent),
     /// The bucket exists already.
     BucketExists,
@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Full,
     /// Something is there that this gateway cannot have stored.
     Foreign,
-    /// Whoever made the body failed.
+    /// The source of the body failed.
     Body(BodyError),
     /// What the store answered cannot be understood.
     Answer,
@@ -70,7 +70,7 @@ pub struct StoreError {
     pub kind: ErrorKind,
     /// Whether to try again.
     pub repeat: Repeat,
-    /// What the store or the kernel said.
+    /// The message of the store or the kernel.
     pub message: String,
     /// A path of this machine: for logs, and never for clients.
     pub place: Option<String>,

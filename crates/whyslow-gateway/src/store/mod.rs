@@ -5,8 +5,8 @@
 //! - `CloudStore`, with the feature `clouds`: Google Cloud Storage and Azure Blob Storage.
 //!
 //! Bodies are streams that are taken as there is room for them; nothing is spooled. An object is
-//! its old self, absent, or complete: whatever fails leaves no torn one. [`StoreError::repeat`]
-//! says whether doing it again is safe.
+//! its old self, absent, or complete: no failure leaves a torn one. [`StoreError::repeat`] is
+//! whether doing it again is safe.
 
 mod bulk;
 #[cfg(feature = "clouds")]
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync + Debug {
         self.get(object, range, conditions).await
     }
 
-    /// Tells about an object.
+    /// Describes an object.
     async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<ObjectInfo, StoreError>;
 
     /// Lists a page of a bucket, in the order of the keys' bytes.
@@ -104,7 +104,7 @@ pub trait Store: Send + Sync + Debug {
     /// Drops an upload with its parts; one that is not there is as good.
     async fn abort_upload(&self, upload: &Upload) -> Result<(), StoreError>;
 
-    /// Lists an upload's parts behind `after`; the second value tells whether there are more.
+    /// Lists an upload's parts behind `after`; the second value is true if there are more.
     async fn list_parts(&self, upload: &Upload, after: u32) -> Result<(Vec<Part>, bool), StoreError>;
 
     /// Lists uploads under way whose key begins with `prefix`, behind the last one of the page
@@ -128,10 +128,10 @@ pub trait Store: Send + Sync + Debug {
     /// Whether a bucket is there, and may be used.
     async fn head_bucket(&self, bucket: &str) -> Result<(), StoreError>;
 
-    /// An upload of about so many bytes is on its way; gets ready, and returns at once.
+    /// Announces an upload of about `size_hint` bytes; gets ready, and returns at once.
     fn expect_upload(&self, _bucket: &str, _size_hint: u64) {}
 
-    /// How to cut a large object of this size into requests; none where that gains nothing.
+    /// How to cut a large object of this size into requests; `None` if that gains nothing.
     fn plan(&self, _size: u64) -> Option<Plan> {
         None
     }

@@ -61,12 +61,12 @@ pub enum Range {
     FromTo(u64, u64),
     /// From this one to the end.
     From(u64),
-    /// So many at the end.
+    /// This many bytes at the end.
     Last(u64),
 }
 
 impl Range {
-    /// The first byte and the one behind the last, of so many; none when it holds no byte.
+    /// The first byte and the one behind the last, of `size` bytes; `None` if it holds no byte.
     pub fn of(self, size: u64) -> Option<(u64, u64)> {
         let (first, end) = match self {
             Self::FromTo(first, last) => (first, last.saturating_add(1).min(size)),
@@ -104,9 +104,9 @@ pub struct ObjectInfo {
     pub tag: EntityTag,
     /// When it was stored.
     pub modified: SystemTime,
-    /// Content-Type; lists do not tell.
+    /// Content-Type; absent in lists.
     pub content_type: Option<String>,
-    /// User metadata; lists do not tell.
+    /// User metadata; absent in lists.
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -146,7 +146,7 @@ pub struct ListQuery {
     pub start_after: Option<String>,
     /// Where the page before ended: [`Listing::next`].
     pub continuation: Option<String>,
-    /// Most objects and common prefixes on the page; 0 is the store's own choice, 1,000 as a rule.
+    /// Most objects and common prefixes on the page; 0 is the store's own choice, usually 1,000.
     pub max: u32,
 }
 
@@ -157,7 +157,7 @@ pub struct Listing {
     pub objects: Vec<ObjectInfo>,
     /// Common prefixes, in order.
     pub prefixes: Vec<String>,
-    /// Where the next page begins; none when this is the last one.
+    /// Where the next page begins; `None` at the end.
     pub next: Option<String>,
 }
 

@@ -113,7 +113,7 @@ async fn parts_come_in_any_order_and_one_comes_twice() {
 }
 
 #[tokio::test]
-async fn what_it_cannot_do_it_says() {
+async fn unsupported_requests_are_refused_with_the_reason() {
     let store = store();
     let other = store.head(&ObjectName::new("other", "x"), &Conditions::default()).await.unwrap_err();
     assert_eq!(other.kind, ErrorKind::NoSuchBucket, "{other}");

@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(60);
 const LARGE: usize = 64 << 20;
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn server_that_does_not_listen_is_an_error() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nobody = Endpoint::parse(&format!("http://127.0.0.1:{port}")).unwrap();
     let pool = whyslow_gateway::pool::Pool::new(nobody, options()).unwrap();
@@ -27,7 +27,7 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
-async fn busy_is_tried_again_when_the_server_says() {
+async fn busy_is_tried_again_after_the_servers_time() {
     let server = Faulty::start(LONG, |n, _| {
         Act::Answer(match n {
             0 => answer("503 Service Unavailable", "Retry-After: 1\r\n", "<Error><Code>SlowDown</Code></Error>"),

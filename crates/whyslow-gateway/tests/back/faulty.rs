@@ -1,4 +1,4 @@
-//! [`Faulty`]: a small HTTP server that fails as it is told.
+//! [`Faulty`]: a small HTTP server that fails on demand.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ pub enum Act {
     Late(Duration, String),
     /// Answered at once; the body is never read, and the connection closed.
     Early(String),
-    /// Answered in full but for the last bytes, then closed.
+    /// Answered in full except the last bytes, then closed.
     Cut(String, usize),
-    /// Reset after so many bytes of the body.
+    /// Reset after this many bytes of the body.
     Reset(usize),
-    /// Nothing is read beyond so many bytes of the body, and nothing answered.
+    /// No byte is read beyond this many of the body, and no answer sent.
     Stall(usize),
     /// The whole request is read, and the connection closed without an answer.
     Vanish,
@@ -172,7 +172,7 @@ async fn serve(mut stream: TcpStream, connection: usize, state: &State) -> io::R
     }
 }
 
-/// The head, and what came of the body with it.
+/// The head, and the bytes of the body that came with it.
 async fn read_head(stream: &mut TcpStream) -> io::Result<Option<(String, Vec<u8>)>> {
     let mut bytes = Vec::new();
     loop {

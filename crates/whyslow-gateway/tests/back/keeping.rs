@@ -62,7 +62,7 @@ async fn a_server_that_closes_with_each_answer_gets_no_heartbeats() {
     })
     .await;
     let store = store_with(endpoint(&server), warm(0, 0));
-    // An error alone says nothing of what becomes of others.
+    // A single error does not show the state of other objects.
     store.put(&name("bad"), body(10), &PutOptions::default()).await.unwrap_err();
     let pool = store.pool("bucket").unwrap();
     assert!(!pool.closes_after_answers());

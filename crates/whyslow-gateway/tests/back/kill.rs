@@ -18,7 +18,7 @@ const OLD: &[u8] = b"the object that was there";
 /// Announced, and sent before the end.
 const SIZE: usize = 500_000;
 const SENT: usize = 200_000;
-/// Until what was sent has arrived, and until the store has noticed the end.
+/// Until the bytes have arrived, and until the store has noticed the end.
 const ARRIVES: Duration = Duration::from_millis(200);
 const NOTICES: Duration = Duration::from_millis(500);
 

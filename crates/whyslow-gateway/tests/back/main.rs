@@ -67,7 +67,7 @@ fn body(length: usize) -> Body {
     pattern(length).into()
 }
 
-/// Waits until something holds; it is no measure of time.
+/// Waits until the condition holds; it does not measure time.
 async fn until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..1000 {
         if holds() {

@@ -68,7 +68,7 @@ async fn what_was_not_sent_whole_is_asked_again_in_any_case() {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_and_says_so() {
+async fn a_connection_is_used_again_and_recorded_so() {
     let server = Faulty::start(LONG, |_, _| Act::Answer(ok("abc"))).await;
     let pool = pool(&server);
     for _ in 0..3 {

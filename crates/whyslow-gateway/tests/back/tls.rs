@@ -15,8 +15,8 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use whyslow_gateway::pool::{Body, Endpoint, Pool, PoolError, PoolOptions, Safety, Sent, TlsError, Trust};
 
-/// Answers each request of 100,000 bytes, and closes what is idle for so long. Gives its port; who
-/// trusts the file trusts it.
+/// Answers each request of 100,000 bytes, and closes connections that are idle for this time.
+/// Returns its port; a client that trusts the file trusts it.
 async fn server(authority: &Path, idle_limit: Duration) -> u16 {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let text = STANDARD.encode(made.cert.der());
@@ -81,7 +81,7 @@ async fn a_connection_is_used_again_and_retired_when_the_server_closes_it() {
 }
 
 #[tokio::test]
-async fn nobody_is_trusted_but_who_should_be() {
+async fn only_named_authorities_are_trusted() {
     let folder = tempfile::tempdir().unwrap();
     let (ours, theirs) = (folder.path().join("ours.pem"), folder.path().join("theirs.pem"));
     server(&ours, Duration::from_secs(60)).await;

@@ -113,7 +113,7 @@ fn client(address: SocketAddr, number: u64, time: Duration, sums: &Sums) {
     }
 }
 
-/// Prints what it came to.
+/// Prints the result.
 pub fn print(time: Duration) -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
     let gateway = Gateway::start(folder.path());

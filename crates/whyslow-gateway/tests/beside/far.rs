@@ -10,7 +10,7 @@ use whyslow_lab::net::config::{EmulatorConfig, Host, HostConfig, LinkPair, PathC
 use whyslow_lab::net::{self, Path};
 use whyslow_testing::{Lack, skip};
 
-/// Whoever stores here.
+/// The user of the store.
 pub const USER: &str = "gateway";
 pub const SECRET: &str = "a-secret-of-tests-alone";
 /// The program under test.
@@ -19,7 +19,7 @@ const GATEWAY: &str = env!("CARGO_BIN_EXE_whyslow-gateway");
 /// What stores at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// Takes uploads, keeps nothing, and closes what is idle for 5 s.
+    /// Takes uploads, keeps nothing, and closes connections that are idle for 5 s.
     Sink,
     /// versitygw in front of a folder.
     Versity,

@@ -47,7 +47,7 @@ enum Way {
     Rclone,
 }
 
-/// Seconds of each way, by what was done.
+/// Seconds of each way, by operation.
 type Table = BTreeMap<(String, String, u64), BTreeMap<Way, Vec<f64>>>;
 
 pub fn print(choice: &Choice) -> ExitCode {

@@ -1,4 +1,4 @@
-//! `whyslow-gateway` beside what people use today, over a path of the lab: 200 ms, 1 Gbit/s.
+//! `whyslow-gateway` compared with other clients, over a path of the lab: 200 ms, 1 Gbit/s.
 //!
 //! As a test: 1 MB through the gateway, and by a new connection straight to the far storage, in
 //! one run. `cargo test --release -p whyslow-gateway --test beside -- figures` prints a table

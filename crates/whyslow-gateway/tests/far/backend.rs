@@ -1,5 +1,5 @@
-//! The far end: takes uploads as S3 does, keeps nothing, gives zeros, and closes what is idle for
-//! 5 s.
+//! The far end: takes uploads as S3 does, keeps nothing, gives zeros, and closes connections that
+//! are idle for 5 s.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,5 +1,4 @@
-//! The near end: uploads, cold, warm, and after idle time; sealed beside plain; large ones both
-//! ways.
+//! The near end: uploads, cold, warm, and after idle time; sealed and plain; large ones both ways.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -154,7 +153,7 @@ impl Lab<'_> {
         }
     }
 
-    /// As many connections as a default pool keeps, and what they do for small uploads.
+    /// As many connections as a default pool keeps, and their effect on small uploads.
     async fn small(&self) -> Vec<Row> {
         let store = self.store(4, 1 << 20);
         let pool = self.warmed(&store, 4, 1 << 20).await;

@@ -77,12 +77,12 @@ impl Backend {
         self.state.objects.lock().unwrap().keys().filter(|key| key.contains('?')).cloned().collect()
     }
 
-    /// Complete takes so long from now on.
+    /// Complete takes this time from now on.
     pub(crate) fn complete_slowly(&self, slowness: Duration) {
         *self.state.slowness.lock().unwrap() = slowness;
     }
 
-    /// Bytes of what is stored at `/BUCKET/KEY`.
+    /// Bytes stored at `/BUCKET/KEY`.
     pub(crate) fn size(&self, path: &str) -> usize {
         self.state.objects.lock().unwrap()[path].bytes.len()
     }

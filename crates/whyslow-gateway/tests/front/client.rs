@@ -160,12 +160,12 @@ pub(crate) fn connect(server: &Server) -> TcpStream {
 
 pub(crate) fn send(server: &Server, bytes: &[u8], method: &str) -> Got {
     let mut stream = connect(server);
-    // Who is refused early may be cut off while it sends.
+    // A client that is refused early may be cut off while it sends.
     let _ = stream.write_all(bytes);
     receive(&mut stream, method).expect("an answer")
 }
 
-/// An answer; none when the connection ends before there is one.
+/// An answer; `None` if the connection ends before there is one.
 pub(crate) fn receive(stream: &mut TcpStream, method: &str) -> Option<Got> {
     let mut all = Vec::new();
     let mut piece = [0; 64 << 10];

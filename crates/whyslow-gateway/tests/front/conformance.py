@@ -993,14 +993,14 @@ def form_of_a_web_page_is_answered_under_cors():
 
 
 @case
-def form_that_is_none():
+def form_without_key_or_bucket_is_refused():
     same(send_form(form(), url=f"{URL}/absent-bucket")[0], 403)
     form_fails(send_form({"policy": form()["policy"]}), 400, "InvalidArgument")
     form_fails(send_form(form(fields={"acl": "public-read"})), 501, "NotImplemented")
 
 
 @case
-def nobody_without_a_signature():
+def request_without_a_signature_is_denied():
     put("a")
     status, body = ask(f"{URL}/{B}/a")
     same((status, b"AccessDenied" in body), (403, True))

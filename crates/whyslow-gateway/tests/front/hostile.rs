@@ -1,5 +1,5 @@
-//! Who signs wrongly, lies about the bytes, or goes in the middle: nothing is stored, and it is
-//! said why.
+//! Clients that sign wrongly, lie about the bytes, or leave halfway: nothing is stored, and the
+//! answer has the reason.
 
 use crate::client::{ask, connect, put, receive, send};
 use crate::pattern;
@@ -56,7 +56,7 @@ fn a_link_is_good_for_what_it_was_made_for() {
     // A link to store an object is none to copy another one there.
     let copy = ask("PUT", "/bucket/p").unsigned("x-amz-copy-source", "/bucket/o");
     copy.send_link(&server).is(403, "AccessDenied");
-    // And no field that says what it covers helps.
+    // A field that claims to cover it does not help.
     let says = "AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host;x-amz-copy-source, Signature=c";
     let copy = ask("PUT", "/bucket/p").unsigned("x-amz-copy-source", "/bucket/o").unsigned("authorization", says);
     assert_eq!(copy.send_link(&server).status, 403);
@@ -123,7 +123,7 @@ fn who_goes_in_the_middle_leaves_nothing() {
         let mut stream = connect(&server);
         stream.write_all(&bytes[..bytes.len() - 10]).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
-        // Who cannot send any more is answered, or not.
+        // A client that can send no more gets an answer, or not.
         if let Some(got) = receive(&mut stream, "PUT") {
             got.is(400, "IncompleteBody");
         }
@@ -147,7 +147,7 @@ fn lengths_that_are_missing_or_too_large() {
 }
 
 #[test]
-fn everybody_may_ask_only_when_told() {
+fn requests_without_keys_need_no_auth() {
     let server = Server::with(|options| options.access = whyslow_gateway::front::Access::Everybody);
     let host = server.address;
     let plain = format!("PUT /bucket/o HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1\r\n\r\nx");
@@ -157,7 +157,7 @@ fn everybody_may_ask_only_when_told() {
     assert_eq!(other.send(&server).ok().text(), "x");
     assert_eq!(ask("GET", "/bucket/o").send_link(&server).ok().text(), "x");
     assert_eq!(server.record(|record| record.operation == Some("GetObject")).access_key, None);
-    // Signed chunks are decoded though nobody knows the secret.
+    // Signed chunks are decoded, although no secret is known.
     let body = b"1;chunk-signature=0\r\ny\r\n0;chunk-signature=0\r\n\r\n";
     let signed = put("/bucket/o", &body[..])
         .with("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD")

@@ -47,7 +47,7 @@ fn a_body_that_does_not_come_is_given_up_and_one_that_comes_is_not() {
     assert!(!server.stored("o").exists());
     let record = server.record(|record| record.error.as_deref() == Some("RequestTimeout"));
     assert!(record.times.client >= SHORT, "{:?}", record.times);
-    // As long in all, but never so long without 64 KiB.
+    // Long in all, but at least 64 KiB in each interval.
     let mut stream = connect(&server);
     for piece in bytes.chunks(70_000) {
         stream.write_all(piece).unwrap();
@@ -69,7 +69,7 @@ fn who_does_not_read_the_answer_is_given_up() {
 }
 
 #[test]
-fn who_expects_to_be_told_is_told_to_send() {
+fn client_that_expects_100_gets_it() {
     let server = Server::start();
     let bytes = put("/bucket/o", "hello").unsigned("expect", "100-continue").bytes(&server);
     let mut stream = connect(&server);
@@ -79,7 +79,7 @@ fn who_expects_to_be_told_is_told_to_send() {
     assert_eq!(&printed, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream.write_all(b"hello").unwrap();
     receive(&mut stream, "PUT").expect("an answer").ok();
-    // Who may not store is not told to.
+    // A client without the right to store does not get 100.
     let mut wrong = put("/bucket/o", "hello").unsigned("expect", "100-continue");
     wrong.secret = "another";
     let bytes = wrong.bytes(&server);

@@ -21,13 +21,13 @@ fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n ^ n >> 8 ^ n >> 16) as u8).collect()
 }
 
-/// What is in the bucket, but for what the gateway notes there.
+/// Objects in the bucket, without the gateway's own.
 fn files(server: &server::Server) -> usize {
     let is_ours = |entry: &std::fs::DirEntry| entry.file_name() == ".whyslow-gateway";
     std::fs::read_dir(server.stored("")).unwrap().filter(|entry| !is_ours(entry.as_ref().unwrap())).count()
 }
 
-/// Waits until something holds; it is no measure of time.
+/// Waits until the condition holds; it does not measure time.
 fn until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..2000 {
         if holds() {

@@ -1,5 +1,5 @@
-//! The conformance cases in front of services that others made, every night (`make soak`). Those that
-//! fail are in `conformance_baseline.txt`: a case that begins to fail, or to pass, fails the test.
+//! The conformance cases in front of S3 services, every night (`make soak`). Cases that fail are in
+//! `conformance_baseline.txt`: a case that begins to fail, or to pass, fails the test.
 
 use crate::programs::failing_cases;
 use crate::server::{KEY, SECRET, Server};

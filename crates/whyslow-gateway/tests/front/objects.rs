@@ -173,7 +173,7 @@ fn lists_go_on_where_they_ended() {
 }
 
 #[test]
-fn deleting_many_tells_of_each() {
+fn deleting_many_lists_each_result() {
     let server = Server::start();
     for key in ["1", "2", "3"] {
         put(&format!("/bucket/{key}"), "x").send(&server).ok();

@@ -102,7 +102,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Where what is stored lies.
+    /// The file of an object.
     pub(crate) fn stored(&self, key: &str) -> PathBuf {
         self.folder.path().join("bucket").join(key)
     }
@@ -118,7 +118,7 @@ impl Server {
         self.records.0.lock().unwrap().iter().filter(|record| holds(record)).count()
     }
 
-    /// Tells it to stop; [`Self::end`] waits for that.
+    /// Stops it; [`Self::end`] waits for that.
     pub(crate) fn stop(&mut self) {
         self.stop.take();
     }

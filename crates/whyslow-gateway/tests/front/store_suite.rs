@@ -1,5 +1,5 @@
-//! The tests that the crate `object_store` has for every store (Arrow, DataFusion, delta-rs use it),
-//! asked of the gateway by its S3 client.
+//! The tests of the crate `object_store` for every store, run against the gateway with its client.
+//! Arrow, DataFusion and delta-rs use it.
 
 use crate::server::{KEY, SECRET, Server};
 use object_store::ObjectStoreExt;

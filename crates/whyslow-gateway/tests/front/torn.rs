@@ -1,4 +1,4 @@
-//! Bodies that are cut, in front of a storage that stores what came of them.
+//! Bodies that are cut, in front of a storage that stores the part that came.
 
 use crate::backend::{Backend, Manner};
 use crate::client::{ask, connect, put};

@@ -1,4 +1,4 @@
-//! What a record says of the way to the storage: S3 behind a gateway.
+//! The record of the way to the storage: S3 behind a gateway.
 
 use crate::backend::Backend;
 use crate::client::{ask, connect, put};
@@ -12,7 +12,7 @@ use whyslow_gateway::memory::Memory;
 use whyslow_gateway::store::{Conditions, ObjectName, Plan, PutOptions, ReadOptions, Source, Store, read_spans};
 
 #[test]
-fn what_is_read_tells_its_transfer() {
+fn read_has_its_transfer_in_the_record() {
     let backend = Backend::start();
     let server = Server::over(&backend, |_| {});
     let bytes = pattern(300_000);
@@ -26,7 +26,7 @@ fn what_is_read_tells_its_transfer() {
     crate::until("two records", || server.count(of_get) == 2);
     let transfer = server.record(of_get).transfer.unwrap();
     assert_eq!((transfer.received, transfer.sent, transfer.is_whole), (size, 0, true), "{transfer:?}");
-    // The connection of the first one took the next, though nobody asked for the body's end.
+    // The next request took the connection of the first one, although the body's end was not read.
     assert!(transfer.is_reused, "{transfer:?}");
     assert!(transfer.phases.wait > Duration::ZERO && transfer.limited_by().is_some(), "{transfer:?}");
 

@@ -32,7 +32,7 @@ fn complete(server: &Server, id: &str, parts: &[(u32, &str)]) -> Got {
     completion(id, parts).send(server)
 }
 
-/// Who waits gets a header and white space, and what became of it in the document.
+/// A client that waits gets a header and white space, and the result in the document.
 #[test]
 fn a_client_that_waits_for_complete_is_kept_awake() {
     let backend = Backend::start();

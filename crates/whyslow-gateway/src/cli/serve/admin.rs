@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Whoever connects asks soon, and not all at once.
+/// A client that connects sends its request within this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_CONNECTIONS: usize = 32;
 
@@ -34,7 +34,7 @@ const POLICY: &str =
 pub(super) trait Status: Send + Sync + 'static {
     fn metrics(&self) -> &Metrics;
     fn report(&self) -> Report;
-    /// Why no request is served; none when they are.
+    /// Why no request is served; `None` if requests are served.
     async fn unready(&self) -> Option<String>;
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn serve(listener: TcpListener, status: Arc<dyn Status>) {
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // No more files can be opened, say: later perhaps.
+            // For example, no more files can be opened now.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };

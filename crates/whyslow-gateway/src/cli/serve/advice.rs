@@ -1,5 +1,5 @@
-//! What an operator should know when the gateway starts: what is open to others, and what makes
-//! transfers slow that a command would mend.
+//! Warnings for an operator at the start: files that are open to others, and causes of slow
+//! transfers that a command would fix.
 
 #[cfg(target_os = "linux")]
 mod initial_window;
@@ -102,7 +102,7 @@ fn windows(keeping: WindowKeeping, rights: &Rights) -> Option<String> {
              idle time"
                 .to_owned(),
         ),
-        // Where nobody tells, nothing is claimed.
+        // Without a report of the kernel there is no warning.
         WindowKeeping::OnDemand if rights.slow_start_after_idle.is_none() => None,
         WindowKeeping::OnDemand => {
             let how = if rights.can_set_sysctl {

@@ -8,7 +8,8 @@ use anyhow::bail;
 
 /// Descriptors that the program has open by itself: log, signals, listeners, administration.
 const OWN: u64 = 32;
-/// Of a request in front of a folder: its connection, a draft twice, and a folder or a file.
+/// Descriptors of a request in front of a folder: its connection, a draft twice, and a folder or a
+/// file.
 const FOLDER: u64 = 4;
 /// Of one in front of a cloud: its connection, and one to the cloud.
 const CLOUD: u64 = 2;

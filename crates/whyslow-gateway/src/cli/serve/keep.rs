@@ -1,7 +1,8 @@
-//! [`Keep`]: the packets of slow transfers, written by a `whyslow watch` beside the gateway.
+//! [`Keep`]: the packets of slow transfers, written by a `whyslow watch` that runs with the
+//! gateway.
 //!
-//! It is a process of its own, so that what may capture packets holds no secret, and what serves
-//! clients needs no right to capture.
+//! It is a process of its own, so that the process with the right to capture packets holds no
+//! secret, and the one that serves clients needs no such right.
 
 use crate::complain::complain;
 use anyhow::{Context, bail};
@@ -11,7 +12,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What `watch` says when it takes packets.
+/// The line of `watch` when it takes packets.
 const READY: &str = "listening on ";
 
 /// Which packets are written where.
@@ -50,14 +51,14 @@ impl Keep {
     }
 }
 
-/// `whyslow` beside this program, or else where the shell finds it.
+/// `whyslow` in the folder of this program, or else where the shell finds it.
 fn whyslow() -> PathBuf {
     let name = format!("whyslow{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());
     beside.unwrap_or_else(|| name.into())
 }
 
-/// What it says before it takes packets is why it cannot.
+/// Its output before it takes packets is the reason why it cannot.
 fn wait_until_ready(messages: &mut BufReader<ChildStderr>) -> anyhow::Result<()> {
     let mut all = String::new();
     loop {
@@ -72,7 +73,7 @@ fn wait_until_ready(messages: &mut BufReader<ChildStderr>) -> anyhow::Result<()>
     }
 }
 
-/// A line for each slow transfer, which says why it was.
+/// A line for each slow transfer, with the cause.
 fn pass_on(lines: BufReader<impl Read + Send + 'static>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let lines = lines.lines().map_while(Result::ok).filter(|line| !line.trim().is_empty());
@@ -87,7 +88,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Lets it write what is left, and end.
+    /// Lets it write the rest, and end.
     ///
     /// # Errors
     /// When it does not end well.

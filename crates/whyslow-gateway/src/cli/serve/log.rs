@@ -64,7 +64,7 @@ impl Log {
         }
     }
 
-    /// Opens the file anew with the next line: somebody has moved the old one away.
+    /// Opens the file again with the next line: the old one was moved away.
     pub(super) fn reopen(&self) {
         self.state.reopen.store(true, Ordering::Relaxed);
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_and_how_long() {
+    fn a_line_has_operation_and_times() {
         assert_eq!(
             text(&row("a.jpg")),
             "1970-01-01T00:00:00.000000000Z 00000000000000aa 127.0.0.1:5000 one PutObject photos/a.jpg 200 \

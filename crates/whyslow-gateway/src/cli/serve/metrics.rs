@@ -83,7 +83,7 @@ pub(super) struct Metrics {
     registry: Registry,
 }
 
-/// What is looked at when somebody asks.
+/// Values that are read for each answer.
 pub(super) trait Now: Send + Sync + 'static {
     fn storage(&self) -> Storage;
     fn memory(&self) -> Memory;

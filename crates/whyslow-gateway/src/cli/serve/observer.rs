@@ -13,7 +13,7 @@ use whyslow_gateway::front::{Record, Sink};
 use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{Counts, Pool, WindowKeeping};
 
-/// Between two questions to the store, whoever asks whether it is there.
+/// Between two checks of the store, however many clients ask.
 const ASK_EVERY: Duration = Duration::from_secs(5);
 /// It answers within this time, or is not there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ pub(super) struct Observer {
     asked: tokio::sync::Mutex<Option<(Instant, Option<String>)>>,
 }
 
-/// What is looked at when somebody asks.
+/// Values that are read for each answer.
 struct View {
     backend: Arc<Backend>,
     memory: Memory,

@@ -1,4 +1,4 @@
-//! The administrator's page: what `/stats` says, as HTML that loads nothing and runs nothing.
+//! The administrator's page: the contents of `/stats`, as HTML that loads nothing and runs nothing.
 
 use super::row::Row;
 use super::stats::Report;

@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub operation: Option<String>,
     pub bucket: Option<String>,
     pub key: Option<String>,
-    /// None when the client left before there was an answer.
+    /// `None` if the client left before there was an answer.
     pub status: Option<u16>,
     pub error: Option<String>,
     pub message: Option<String>,
@@ -29,13 +29,13 @@ pub(crate) struct Row {
     pub whole: bool,
     /// From the request's header to the answer's last byte.
     pub took_s: f64,
-    /// Of it: until the answer's header.
+    /// Part of it until the answer's header.
     pub answer_s: f64,
-    /// Of it: waiting for the client.
+    /// Part of it waiting for the client.
     pub client_s: f64,
-    /// Of it: the processor's time for encrypting.
+    /// The processor's time for encrypting.
     pub sealing_s: f64,
-    /// On the way to the storage; none where nothing went over a network.
+    /// The way to the storage; `None` if no bytes went over a network.
     pub storage: Option<Way>,
 }
 

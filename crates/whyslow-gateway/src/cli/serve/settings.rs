@@ -145,8 +145,8 @@ impl Settings {
     }
 }
 
-/// With keys of its own, which are made at the first time, where a folder is all that was asked
-/// for. They are never made beside the objects: whoever copied the folder would have both.
+/// With keys of its own, which are made at the first start, if a folder was the only setting. They
+/// are never made in the folder of the objects: a copy of that folder would have both.
 fn with_keys(options: Options) -> anyhow::Result<Options> {
     if !options.keys.epochs.is_empty() {
         return Ok(options);

@@ -1,4 +1,4 @@
-//! [`Signals`]: what ends the gateway, and what opens its log anew.
+//! [`Signals`]: they end the gateway, or make it read its settings and open its log again.
 
 use anyhow::Context;
 #[cfg(not(unix))]
@@ -12,7 +12,7 @@ pub(super) struct Signals(system::Listening);
 
 impl Signals {
     /// # Errors
-    /// When the system lets nobody listen.
+    /// If the system allows no handler.
     pub(super) fn listen() -> anyhow::Result<Self> {
         system::Listening::begin().map(Self).context("signals")
     }
@@ -57,7 +57,7 @@ mod unix {
             })
         }
 
-        /// The number of a signal that ends the program; none of the one that opens the log anew.
+        /// The number of a signal that ends the program; `None` for SIGHUP.
         pub(super) async fn next(&mut self) -> Option<i32> {
             tokio::select! {
                 _ = self.interrupt.recv() => Some(SIGINT),

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 /// Requests that can be looked at afterwards.
 const RECENT: usize = 200;
-/// Of those that went to the storage, the slowest since the beginning.
+/// The slowest since the beginning, of transfers to the storage.
 const SLOWEST: usize = 50;
 
 /// The version of the contract.
@@ -43,7 +43,7 @@ pub(crate) struct Totals {
     pub transfers: u64,
 }
 
-/// What the administrator's endpoint says at `/stats`.
+/// The answer of the administrator's endpoint at `/stats`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: String,
@@ -65,7 +65,7 @@ pub(crate) struct Report {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Storage {
     pub store: String,
-    /// How idle connections keep their windows; none where the storage is no network's.
+    /// How idle connections keep their windows; `None` if the storage is not on a network.
     pub windows_kept_by: Option<String>,
     pub open: u64,
     pub idle: u64,

@@ -47,7 +47,7 @@ fn a_locator_that_lies() {
         changed[length - 8..].copy_from_slice(&lie.to_be_bytes());
         assert!(read_all(stored.object, &changed).1.is_err(), "{lie}");
     }
-    // It cannot make anybody read more than the longest manifest.
+    // A gateway reads no more than the longest manifest.
     let longest = manifest::size(manifest::MAX_PARTS);
     for (length, is_longer) in [(longest - 16, true), (longest - 15, false), (5_000_000, false)] {
         let mut tail = vec![0; 100];

@@ -12,7 +12,7 @@ use whyslow_testing::{Lack, rare_tools, skip};
 
 const TYPE: (&str, &str) = ("content-type", "text/plain");
 
-/// Of the plaintext of each whole object, as far as they are stored with it.
+/// Checksums of the plaintext of each whole object, as they are stored with it.
 fn sums() -> Checksums {
     let mut sums = Checksums::default();
     let mut summer = Summer::default();
@@ -44,7 +44,7 @@ impl TestVector {
         Self { name, key, kind, metadata, attributes, stored }
     }
 
-    /// As this crate reads it: the plaintext and its checksums, or none where there is a fault.
+    /// The result of this crate: the plaintext and its checksums; `None` if there is a fault.
     fn open(&self) -> Option<(Vec<u8>, Checksums)> {
         let name = Name { bucket: NAME.bucket, key: &self.key };
         let attributes: Vec<_> = self.attributes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -102,7 +102,7 @@ pub(super) fn layout(object: Object, bytes: &[u8]) -> Result<Layout, Fault> {
     }
 }
 
-/// Reads a plan of `bytes` in pieces of at most `piece`, and what came before a fault.
+/// Reads a plan of `bytes` in pieces of at most `piece`; returns the plaintext before a fault.
 pub(super) fn read(bytes: &[u8], layout: &Layout, plan: Plan, piece: usize) -> (Vec<u8>, Result<(), Fault>) {
     let mut reader = Reader::new(ring(), Arc::new(layout.clone()), plan.clone());
     let mut out = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn read(bytes: &[u8], layout: &Layout, plan: Plan, piece: usize) -> (
     (out, reader.finish())
 }
 
-/// Reads all of what is stored under this object.
+/// Reads all stored bytes of this object.
 pub(super) fn read_all(object: Object, bytes: &[u8]) -> (Vec<u8>, Result<(), Fault>) {
     match layout(object, bytes) {
         Ok(layout) => read(bytes, &layout, layout.plan_all(0), usize::MAX),

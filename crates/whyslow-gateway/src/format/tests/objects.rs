@@ -53,7 +53,7 @@ proptest! {
         let (out, end) = read(&stored.bytes, &layout, plan.clone(), taken);
         prop_assert_eq!(end, Ok(()));
         prop_assert!(out == stored.text[range.start as usize..range.end as usize]);
-        // Asked for before the size is known: the same, but for what lies behind the end.
+        // Planned before the size is known: the same, except behind the end.
         let blind = Layout::unsized_single(stored.object).plan(range, gap).unwrap();
         let size = stored.bytes.len() as u64;
         let cut: Vec<_> = blind.spans().iter().map(|span| span.start..span.end.min(size)).collect();

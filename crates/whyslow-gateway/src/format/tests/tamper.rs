@@ -3,7 +3,7 @@
 use super::*;
 use crate::age::{CHUNK, SEALED_CHUNK};
 
-/// That these bytes are not the object, and that what was handed out before that was right.
+/// Asserts that these bytes are refused, and that all plaintext before the fault is right.
 fn refused(stored: &Stored, bytes: &[u8], what: &str) -> Fault {
     let (out, end) = read_all(stored.object, bytes);
     assert!(stored.text.starts_with(&out), "{what}: a wrong byte was handed out");
@@ -54,7 +54,7 @@ fn a_flipped_byte_anywhere_in_a_multipart_object() {
         let mut changed = stored.bytes.clone();
         changed[at] ^= 0x20;
         if filled(at) {
-            // It is no part of anything, and is never handed out.
+            // A filler is not part of any slice, and is never handed out.
             fillers += 1;
             assert_eq!(read_all(stored.object, &changed), (stored.text.clone(), Ok(())));
         } else {
@@ -183,7 +183,7 @@ fn a_part_is_no_object_and_a_manifest_no_part() {
 
 #[test]
 fn who_knows_the_recipient_alone_cannot_make_an_object() {
-    // Sealed to the right recipient, by somebody whose secret is another one.
+    // Sealed to the right recipient by a party with another secret.
     let object = Object::new(&epoch(1), Kind::Single).unwrap();
     let forger = Keyring::new(epoch(1).with_secrets_of(&epoch(2)), []);
     let (bytes, _) = seal(&forger, object, Role::Object, b"forged", 10);

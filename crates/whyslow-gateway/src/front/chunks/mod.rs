@@ -1,8 +1,8 @@
 //! [`Decoder`]: the content coding `aws-chunked`, a piece at a time.
 //!
 //! `size;chunk-signature=…⏎ bytes⏎ … 0;chunk-signature=…⏎ trailers⏎ ⏎`. Bytes are handed on before
-//! their chunk's signature is there, however long chunks are; who takes them must do nothing that
-//! lasts before the end, which only comes behind good signatures.
+//! their chunk's signature is there, however long chunks are; the caller must do nothing permanent
+//! before the end, which only comes behind good signatures.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -86,7 +86,7 @@ enum Stage {
     End,
 }
 
-/// Takes what comes, and gives the bytes in it.
+/// Takes coded bytes, and gives the bytes in them.
 pub(super) struct Decoder {
     stage: Stage,
     signer: Option<ChunkSigner>,
@@ -108,7 +108,7 @@ impl Decoder {
         self.input = input;
     }
 
-    /// The next bytes; none when more must be pushed.
+    /// The next bytes; `None` if more must be pushed first.
     pub(super) fn next(&mut self) -> Result<Option<Bytes>, S3Error> {
         loop {
             if let Stage::Bytes { left: 0, .. } = &self.stage {
@@ -168,7 +168,7 @@ impl Decoder {
         }
     }
 
-    /// A line without its end; none when it has not come to that.
+    /// A line without its end; `None` if it is not complete.
     fn line(&mut self, most: usize) -> Result<Option<Bytes>, S3Error> {
         let end = self.input.iter().position(|&byte| byte == b'\n');
         let count = end.map_or(self.input.len(), |end| end + 1);

@@ -1,5 +1,5 @@
 //! The examples of AWS' documentation ("Signature calculations: transferring payload in multiple
-//! chunks"), cut anywhere; and what is not right.
+//! chunks"), cut anywhere; and wrong ones.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -1,4 +1,4 @@
-//! [`Rule`]: which web pages may ask for what (S3's CORS configuration), and how answers say so.
+//! [`Rule`]: what a web page may request (S3's CORS configuration), and the fields of answers.
 
 use http::{HeaderMap, HeaderValue, Method, header};
 use s3s::dto::{CORSConfiguration, CORSRule};
@@ -88,11 +88,11 @@ impl Rule {
             && asked.headers.iter().all(is_allowed)
     }
 
-    /// Adds the fields that show a browser what it may pass on to the page.
+    /// Adds the fields that allow a browser to pass the answer on to the page.
     pub(super) fn add_to(&self, answer: &mut HeaderMap, asked: &Asked<'_>) {
         let is_for_all = self.origins.iter().any(|one| one == "*");
         let mut set = |name: header::HeaderName, value: &str| {
-            // What is no field's value was never taken into a rule, or did not come as one.
+            // Rules hold only valid values, and the origin came as one.
             if let Ok(value) = HeaderValue::from_str(value) {
                 answer.insert(name, value);
             }

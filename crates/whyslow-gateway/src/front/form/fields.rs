@@ -21,8 +21,7 @@ const DATA: u64 = 64 << 10;
 /// Fields in front of a browser's file, and bytes of one. S3 takes 20 KB of them in all.
 const FIELDS: usize = 256;
 const FIELD: u64 = 64 << 10;
-/// Most that comes without being a file's: names and fields of the parts, and what is in front of
-/// them.
+/// Bytes at most that are not a file's: names and fields of the parts, and the bytes before them.
 const HEADS: usize = 1 << 20;
 
 /// The part `data`. What else is in it is the script's own.
@@ -117,7 +116,7 @@ impl Form {
         Self { parts: Some(Multipart::with_constraints(input, boundary, constraints)), heads }
     }
 
-    /// The file, and what came before it.
+    /// The file, and the data in front of it.
     pub(super) async fn file(&mut self) -> S3Result<(Data, File)> {
         let mut data = None;
         let mut parts = self.parts.take().ok_or_else(|| invalid("the form has been read"))?;
@@ -232,7 +231,7 @@ fn input(
     })
 }
 
-/// What the library says of a form, in S3's words.
+/// An error of the library, in S3's words.
 fn malformed(error: multer::Error) -> S3Error {
     match error {
         multer::Error::StreamReadFailed(error) => match error.downcast::<S3Error>() {

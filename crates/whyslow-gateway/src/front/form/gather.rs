@@ -106,7 +106,7 @@ impl Gathered {
     }
 }
 
-/// Takes a part's bytes; what comes beyond stays for the next one.
+/// Takes a part's bytes; bytes beyond it stay for the next one.
 async fn gather(call: &Call, file: &mut File, part: u64) -> S3Result<Gathered> {
     let mut gathered = Gathered { pieces: Vec::new(), size: 0, is_last: false };
     let mut held: Vec<u8> = Vec::new();

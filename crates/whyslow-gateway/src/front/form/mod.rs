@@ -1,8 +1,8 @@
 //! `POST /upload/files`: a file out of a form, for scripts that have no S3.
 //!
 //! The part `data` is JSON and comes first; the part `file` is the object. With a `size` in `data`
-//! the file goes on as it comes. Without, nobody knows how long it is before it has ended: up to 8
-//! MiB are gathered, and what is larger becomes an object of several parts.
+//! the file goes on as it comes. Without, the length is not known before the end: up to 8 MiB are
+//! gathered, and a larger file becomes an object of several parts.
 
 mod browser;
 mod fields;
@@ -39,12 +39,12 @@ pub(super) fn is_for(parts: &request::Parts) -> bool {
         && boundary(&parts.headers).is_some()
 }
 
-/// What is between the parts of a form; none when the request is no form.
+/// The boundary between the parts of a form; `None` if the request is not a form.
 pub(super) fn boundary(headers: &HeaderMap) -> Option<String> {
     multer::parse_boundary(headers.get(header::CONTENT_TYPE)?.to_str().ok()?).ok()
 }
 
-/// Stores the file of a form, and says how that went.
+/// Stores the file of a form, and answers with the result.
 pub(super) async fn answer(
     forms: &Forms,
     call: &Call,

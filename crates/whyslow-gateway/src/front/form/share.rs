@@ -2,7 +2,7 @@
 
 /// What is gathered, and the size of parts: two are held at once.
 const PART: u64 = 8 << 20;
-/// Of the buffers, no gatherer takes more, and all of them together a quarter.
+/// A gatherer takes at most this share of the buffers, and all of them together a quarter.
 const SHARE: u64 = 8;
 
 /// Bytes of a part for this bound of memory.

@@ -26,7 +26,7 @@ impl Endpoint {
         let is_wanted = |name: &String| prefix.as_ref().is_none_or(|prefix| name.starts_with(prefix.as_str()));
         let bucket = |name: String| Bucket {
             name: Some(name),
-            // Nobody asked the storage, and clients stumble over a bucket without a date.
+            // The storage was not asked for it, and clients fail for a bucket without a date.
             creation_date: Some(Timestamp::from(SystemTime::UNIX_EPOCH)),
             bucket_region: None,
         };

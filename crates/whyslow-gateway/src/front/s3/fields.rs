@@ -12,7 +12,7 @@ use s3s::S3Result;
 use s3s::dto::{self, CopySource, ETag, Timestamp, TimestampFormat};
 use std::time::SystemTime;
 
-/// What an object has beside its type, as fields of the request.
+/// Attributes of an object besides its type, as fields of the request.
 const STORED: [&str; 5] = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"];
 
 /// What S3 can do with an object and this endpoint cannot: a request that wants it is refused.
@@ -30,14 +30,14 @@ const REFUSED: [(&str, &str); 11] = [
     ("x-amz-write-offset-bytes", "appending"),
 ];
 
-/// Values that say no more than what holds here anyway.
+/// Values that hold for every object here.
 const ONLY: [(&str, &[&str], &str); 3] = [
     ("x-amz-acl", &["private", "bucket-owner-full-control", "bucket-owner-read"], "access control lists"),
     ("x-amz-server-side-encryption", &["AES256"], "key service: objects are encrypted under the gateway's own keys"),
     ("x-amz-storage-class", &["STANDARD"], "storage classes"),
 ];
 
-/// Refuses what is not done here.
+/// Refuses features that this endpoint does not have.
 pub(in crate::front) fn refuse(headers: &HeaderMap) -> S3Result<()> {
     if let Some((_, what)) = REFUSED.iter().find(|(name, _)| headers.contains_key(*name)) {
         return Err(not_here(what));
@@ -75,7 +75,7 @@ pub(in crate::front) fn attributes(
     Ok(found)
 }
 
-/// How the request is coded is no property of the object.
+/// The coding of the request is not a property of the object.
 fn without_chunks(value: &str) -> String {
     let codings = value.split(',').map(str::trim).filter(|coding| !coding.eq_ignore_ascii_case("aws-chunked"));
     codings.collect::<Vec<_>>().join(", ")

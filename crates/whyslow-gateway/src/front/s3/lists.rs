@@ -16,7 +16,8 @@ use s3s::{S3Request, S3Response, S3Result};
 const PAGE: u32 = 1000;
 /// What S3 leaves as it is where a client wants `encoding-type=url`.
 const CODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b'/');
-/// Behind all keys that begin in the same way, but for those that no text has.
+/// Behind all keys that begin in the same way, except those with a character that Unicode does not
+/// assign.
 const BEHIND: char = '\u{10FFFF}';
 
 /// How names stand in an answer: XML cannot hold all of them.

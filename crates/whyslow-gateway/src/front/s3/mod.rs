@@ -33,7 +33,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Notes what is asked.
+    /// Notes the operation and its names.
     fn begin<T>(request: &S3Request<T>, operation: &'static str, names: &[&str]) -> Call {
         let call = request.extensions.get::<Call>().cloned().unwrap_or_else(Call::new);
         call.begin(operation, request.credentials.as_ref().map(|credentials| credentials.access_key.as_str()));

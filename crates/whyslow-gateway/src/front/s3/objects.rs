@@ -130,12 +130,12 @@ impl Endpoint {
     }
 }
 
-/// What the call knows of a body that failed before anything was asked of the store.
+/// The call's reason why a body failed before the store was asked.
 pub(super) fn fault(call: &Call) -> S3Error {
     call.fault().unwrap_or_else(|| S3Error::with_message(S3ErrorCode::IncompleteBody, "the body ended early"))
 }
 
-/// A source that does not fit is 412, whichever condition says so.
+/// A source that does not match is 412, for each kind of condition.
 pub(super) fn not_modified_is_failed(error: S3Error) -> S3Error {
     if *error.code() == S3ErrorCode::NotModified {
         return S3Error::with_message(S3ErrorCode::PreconditionFailed, "a condition of the source does not hold");

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use s3s::dto::*;
 use s3s::{Body, S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 
-/// An object that changes between its head and its part is looked at again so often.
+/// Attempts for an object that changes between its head and its part.
 const ATTEMPTS: u32 = 3;
 
 /// What of an object is meant.
@@ -66,8 +66,8 @@ impl Endpoint {
         Ok(S3Response::new(output))
     }
 
-    /// Opens what is meant; all of the object where `If-Range` names another one. Also tells which
-    /// of the two.
+    /// Opens the range or part; all of the object if `If-Range` names another version. The second
+    /// value is true for a range or part.
     async fn open(
         &self,
         call: &Call,
@@ -95,7 +95,7 @@ impl Endpoint {
         Ok((opened, range.is_some()))
     }
 
-    /// Opens a part of the version whose head told where it lies.
+    /// Opens a part of the version whose head was read.
     async fn open_part(
         &self,
         call: &Call,
@@ -132,7 +132,7 @@ impl Endpoint {
         Ok((info, part.ok_or_else(|| no_part(number))?))
     }
 
-    /// What HEAD tells of an object, and where in it the part lies that is meant.
+    /// The answer to HEAD, and the place of the range or part in the object.
     async fn look(
         &self,
         call: &Call,
@@ -241,7 +241,7 @@ fn no_part(number: u32) -> S3Error {
     error
 }
 
-/// How many parts the object has: S3 tells it who asks for one.
+/// The number of parts of an object: S3 gives it if the request is for one part.
 fn parts_count(info: &Info, wanted: Wanted) -> Option<i32> {
     let count = info.parts.filter(|_| matches!(wanted, Wanted::Part(_)))?;
     i32::try_from(count).ok()

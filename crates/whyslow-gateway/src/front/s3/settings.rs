@@ -65,7 +65,7 @@ absent! {
         ObjectLockConfigurationNotFoundError "Object Lock configuration does not exist for this bucket";
 }
 
-/// A bucket that is there, with what holds for every bucket here.
+/// A bucket that is there, with a setting that holds for every bucket here.
 macro_rules! fixed {
     ($($method:ident $input:ident $output:ident $value:expr;)*) => {
         impl Endpoint {

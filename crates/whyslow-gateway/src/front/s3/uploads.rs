@@ -107,14 +107,14 @@ impl Endpoint {
             location: Some(format!("/{}/{}", object.bucket, object.key)),
             ..CompleteMultipartUploadOutput::default()
         };
-        // What is begun is brought to its end, whether or not somebody waits for it.
+        // A completion that has begun goes on to its end, even if the client leaves.
         let (store, noted) = (self.store.clone(), call.clone());
         let mut work = tokio::spawn(async move {
             let completed = store.complete_whole(&object, &input.upload_id, &parts, (&whole, &conditions)).await;
             completed.map_err(|error| answer(&noted, error))
         });
-        // A client that waits for longer is kept awake with white space, as S3 does; what happens
-        // then is told inside of an answer that began as 200.
+        // A client that waits for longer gets white space, as from S3; an error is then inside of
+        // an answer that began as 200.
         if let Ok(done) = tokio::time::timeout(self.limits.complete_patience, &mut work).await {
             return Ok(S3Response::new(completed(call, output, done)?));
         }

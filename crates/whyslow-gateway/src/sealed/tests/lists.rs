@@ -178,7 +178,7 @@ async fn names_stay_when_the_epoch_changes() {
     assert_eq!(keys(&listing), ["folder/new", "folder/old"]);
     assert_eq!(get(&next, "folder/old", None).await.unwrap(), b"old");
     assert_eq!(get(&next, "folder/new", None).await.unwrap(), b"new");
-    // Who has not the new epoch sees that it is there, and cannot read it.
+    // A gateway without the new epoch sees that it is there, and cannot read it.
     let error = get(&bench.sealed, "folder/new", None).await.unwrap_err();
     assert!(matches!(error.kind, SealedErrorKind::Metadata(_)), "{error}");
 }

@@ -1,4 +1,4 @@
-//! [`MemoryStore`]: a store that notes what it is asked, and fails or lies as it is told.
+//! [`MemoryStore`]: a store that notes its requests, and fails or lies on demand.
 
 use crate::pool::{Body, BodyError};
 use crate::store::{
@@ -43,11 +43,11 @@ pub struct State {
     pub plan: Option<Plan>,
     /// How long each request takes.
     pub pause: Duration,
-    /// The next bodies break after so many bytes, and the attempt is made again if it may be.
+    /// The next bodies break after these numbers of bytes; the attempt is repeated if it may be.
     pub breaks: Vec<usize>,
     /// What was received of each attempt to send a body.
     pub attempts: Vec<Vec<u8>>,
-    /// Bodies of answers end after so many bytes of the stored object.
+    /// Bodies of answers end after this many bytes of the stored object.
     pub cut_answers_at: Option<u64>,
 }
 

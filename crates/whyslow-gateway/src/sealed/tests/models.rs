@@ -1,4 +1,4 @@
-//! Random sizes, parts and ranges beside a plain model; many requests within little memory.
+//! Random sizes, parts and ranges compared with a plain model; many requests within little memory.
 
 use super::*;
 use crate::memory::LEAST;

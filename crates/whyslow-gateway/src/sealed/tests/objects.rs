@@ -99,7 +99,7 @@ async fn a_range_takes_one_round_trip() {
     assert_eq!(asked("k", Range::Last(10)).await.len(), 2);
     let most = bench.memory().state().most_under_way;
     assert_eq!(most, 2);
-    // Of a multipart object that was read before, the tail is known.
+    // The tail of a multipart object that was read before is known.
     bench.upload("m", &[(1, 5_000_000), (2, 5_000_000)]).await;
     assert_eq!(asked("m", Range::FromTo(6_000_000, 6_000_010)).await.len(), 5);
     assert_eq!(asked("m", Range::FromTo(7_000_000, 7_000_010)).await.len(), 2);

@@ -1,4 +1,4 @@
-//! Stock age opens what is stored.
+//! Stock age opens stored objects.
 
 use super::*;
 use crate::store::Plan;

@@ -1,9 +1,10 @@
-//! A storage that lies: what is handed out is a beginning of what was put, and then an error.
+//! A storage that lies: the plaintext that is handed out is a beginning of the right one, and then
+//! comes an error.
 
 use super::*;
 use crate::store::Plan;
 
-/// Reads all; what came must be a beginning of `bytes`, and the end an error.
+/// Reads all; the plaintext must be a beginning of `bytes`, and the end an error.
 async fn must_fail(sealed: &SealedStore, key: &str, bytes: &[u8], what: &str) {
     let came = read_some(sealed, key, bytes, what).await;
     assert!(came.is_err(), "{what}: it opens");
@@ -41,11 +42,11 @@ async fn benches() -> Vec<(Bench, Vec<u8>, Vec<u8>)> {
 }
 
 impl Bench {
-    /// Changes what is stored, looks, and changes it back.
+    /// Changes the stored bytes, reads, and changes them back.
     async fn with(&self, key: &str, bytes: &[u8], what: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let before = self.memory().state().objects[&name(key)].clone();
         change(&mut self.memory().state().objects.get_mut(&name(key)).unwrap().bytes);
-        // Who remembers the manifest does not read it again, so it may be changed.
+        // A gateway that remembers the manifest does not read it again, so it may be changed.
         let _ = read_some(&self.sealed, key, bytes, what).await;
         must_fail(&self.forgetful(), key, bytes, what).await;
         self.memory().state().objects.insert(name(key), before);

@@ -57,9 +57,9 @@ pub async fn get_in_parts(
     Ok(Download { info, range: (first, end), body })
 }
 
-/// Reads spans of an object, in their order. By a plan they are cut, and several pieces are asked
-/// for at once, the first ones now; without one each is a request of its own, made when its turn
-/// has come. What is read ahead takes only memory that nobody waits for.
+/// Reads spans of an object, in their order. With a plan they are cut, and several pieces are asked
+/// for at once, the first ones now; without one each is a request of its own, made in its turn.
+/// Reading ahead takes only memory that no request waits for.
 pub fn read_spans(source: Source, spans: &[ops::Range<u64>], plan: Option<Plan>, memory: &Memory) -> HeldStream {
     let spans: Vec<_> = spans.iter().filter(|span| !span.is_empty()).cloned().collect();
     let Some(plan) = plan else {
@@ -101,7 +101,7 @@ fn one_by_one(source: Source, span: ops::Range<u64>, memory: Memory) -> HeldStre
 }
 
 impl Source {
-    /// The bytes of a span: exactly so many, or an error.
+    /// The bytes of a span: exactly these, or an error.
     async fn open(&self, span: ops::Range<u64>) -> Result<ByteStream, StoreError> {
         let range = Range::FromTo(span.start, span.end.saturating_sub(1));
         let conditions = Conditions { if_match: Some(self.tag.clone()), ..Conditions::default() };
@@ -128,7 +128,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Asks for more pieces while there is memory that nobody waits for.
+    /// Asks for more pieces while there is memory that no request waits for.
     fn read_ahead(&mut self) {
         // One that comes slowly does not hold up the others: whole ones wait for it, some of them.
         let mut under_way = self.open.iter().filter(|piece| !piece.task.is_finished()).count();

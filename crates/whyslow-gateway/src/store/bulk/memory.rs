@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::pool::BodyError;
 use crate::store::error::{ErrorKind, StoreError};
 
-/// How a large object is cut, and the bound of what is held of it.
+/// How a large object is cut, and the bound of the memory for it.
 #[derive(Clone, Debug)]
 pub struct Bulk {
     /// How it is cut.

@@ -16,7 +16,8 @@ const LARGE_PART: u64 = 32 * MIB;
 const MOST_PARTS: u64 = 10_000;
 /// What a path is taken to carry until it shows otherwise: 1 Gbit/s in bytes per second.
 const PATH_RATE: f64 = 125e6;
-/// Of `tcp_wmem`'s third number, what is in flight and waits behind it (measured on Linux 6.18).
+/// Share of `tcp_wmem`'s third number that is in flight and waits behind it (measured on Linux
+/// 6.18).
 const IN_BUFFER: f64 = 0.94;
 
 /// How an object is cut.
@@ -29,14 +30,14 @@ pub struct Plan {
     /// Parts that wait for their answers besides: all of them are held in memory, and each has a
     /// connection.
     pub waiting: usize,
-    /// How long a socket takes to send what it holds: a part whose last byte was written makes room
+    /// The time in which a socket sends its buffer: a part whose last byte was written makes room
     /// for the next one after that, and does not wait for its answer first.
     pub drain: Duration,
 }
 
 impl Plan {
     /// Cuts `size` bytes for a path with this round trip, on which a socket holds `send_buffer`
-    /// bytes at most. None where one connection does as well.
+    /// bytes at most. `None` if one connection is as fast.
     pub fn of(size: u64, rtt: Duration, send_buffer: Option<u64>, max_connections: usize) -> Option<Self> {
         let buffer = send_buffer.unwrap_or(4 * MIB) as f64;
         let one = IN_FLIGHT * buffer / rtt.as_secs_f64().max(1e-6);

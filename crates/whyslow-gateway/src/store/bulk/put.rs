@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-/// So often an upload is dropped that does not go.
+/// Attempts to drop an upload.
 const ABORTS: u32 = 4;
 const BETWEEN_ABORTS: Duration = Duration::from_millis(100);
 
@@ -39,8 +39,8 @@ pub async fn put_in_parts(
     result
 }
 
-/// Drops an upload. A part that was still on its way may have come after that, and then it takes
-/// another try. That it cannot be dropped is no news beside why it has to be.
+/// Drops an upload. A part that was on its way may have come after that, and then it takes another
+/// try. Its failure is not reported: the reason for the drop is.
 async fn drop_upload(store: &dyn Store, upload: &Upload) {
     for attempt in 1..=ABORTS {
         // The parts' connections are closed, which the store has yet to notice.
@@ -77,7 +77,7 @@ async fn send_parts(
     let mut parts = Vec::new();
     let mut source = Source { bytes, left_over: Bytes::new() };
     for (number, (first, end)) in (1..).zip(plan.parts(size)) {
-        // All that the part takes at once: who waits here holds only parts that are on their way.
+        // All that the part takes at once: a waiting upload holds only parts that are on their way.
         let turn = async {
             let turn: OwnedSemaphorePermit = Arc::clone(&turns).acquire_owned().await?;
             let place = Arc::clone(&places).acquire_owned().await?;
@@ -150,7 +150,7 @@ impl Source {
         if self.left_over.is_empty() { self.bytes.next().await } else { Some(Ok(std::mem::take(&mut self.left_over))) }
     }
 
-    /// Hands over so many bytes, or why there are none; the part's length tells of a short stream.
+    /// Hands over `size` bytes, or the error; the part's length shows a short stream.
     async fn feed(&mut self, mut size: u64, feed: &mpsc::UnboundedSender<Result<Bytes, BodyError>>) {
         while size > 0 {
             let Some(item) = self.next().await else { return };

@@ -127,7 +127,7 @@ pub(super) fn listing(page: PaginatedListResult, query: &ListQuery) -> Result<Li
     Ok(Listing { objects, prefixes, next: page.page_token })
 }
 
-/// So many bytes, or an error at the end.
+/// Exactly `length` bytes, or an error at the end.
 pub(super) fn exactly(bytes: ByteStream, length: u64) -> ByteStream {
     let state = (bytes, 0_u64);
     stream::try_unfold(state, move |(mut bytes, got)| async move {

@@ -1,8 +1,8 @@
 //! [`CloudStore`]: one bucket of Google Cloud Storage, or one container of Azure Blob Storage,
 //! through the crate `object_store`.
 //!
-//! Its connections are that crate's: they are not kept warm, and transfers do not say what limited
-//! them. What it cannot do is refused with that reason:
+//! Its connections are that crate's: they are not kept warm, and transfers have no limits.
+//! Requests that it cannot serve are refused with the reason:
 //!
 //! - Parts of an upload are not listed, nor uploads, so that none can be found to be dropped. Azure
 //!   drops them by itself after a week; Google has a lifecycle rule for it.

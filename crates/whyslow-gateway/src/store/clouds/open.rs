@@ -10,7 +10,7 @@ use tokio_rustls::rustls::crypto::ring;
 
 /// The crate's HTTP client takes the TLS that the process has chosen.
 fn choose_tls() {
-    // Somebody has chosen already: that is as good.
+    // Another provider may be installed, which serves as well.
     let _ = ring::default_provider().install_default();
 }
 

@@ -16,10 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const HELD: u32 = 256 << 20;
 /// Larger objects go in pieces of this size; Google wants 5 MiB at least.
 const PIECE: u64 = 8 << 20;
-/// So many of them at once.
+/// Parts at once.
 const PARALLEL: usize = 4;
 
-/// Of an upload in parts: what is not there is the upload.
+/// An error of an upload in parts: if something is not found, it is the upload.
 pub(super) fn failed(error: object_store::Error) -> StoreError {
     let error = convert::failed(error);
     match error.kind {
@@ -65,7 +65,7 @@ impl Source {
         Ok(None)
     }
 
-    /// The last chunk of what is sealed is there only when the source has ended well.
+    /// The last chunk of ciphertext comes only if the source has ended well.
     async fn end(&mut self) -> Result<(), StoreError> {
         match self.next().await? {
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! What belongs to an object, beside the bytes of its file: an extended attribute where files have
-//! them (xattr(7)), an alternate data stream on NTFS. Both go where the file goes.
+//! Data of an object besides the bytes of its file: an extended attribute if files have them
+//! (xattr(7)), an alternate data stream on NTFS. Both move with the file.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ pub(super) fn set(file: &File, _: &Path, value: &[u8]) -> io::Result<()> {
     file.set_xattr(NAME, value)
 }
 
-/// None where the file has none.
+/// `None` if the file has none.
 #[cfg(unix)]
 pub(super) fn get(file: &File, _: &Path) -> io::Result<Option<Vec<u8>>> {
     use xattr::FileExt;
@@ -26,8 +26,8 @@ pub(super) fn set(_: &File, path: &Path, value: &[u8]) -> io::Result<()> {
     std::fs::write(stream(path), value)
 }
 
-/// None where the file has none. Another file may have come in its place since it was opened:
-/// then that is an error, and whoever asks may ask again.
+/// `None` if the file has none. Another file may have come in its place since it was opened: then
+/// that is an error, and the caller may try again.
 #[cfg(windows)]
 pub(super) fn get(file: &File, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let value = match std::fs::read(stream(path)) {

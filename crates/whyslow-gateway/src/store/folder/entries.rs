@@ -57,7 +57,7 @@ impl Entries {
     /// The names in a folder, in the order of keys.
     ///
     /// # Errors
-    /// When it cannot be read, or has a file whose name is no part of a key.
+    /// If it cannot be read, or has a file whose name is not part of a key.
     pub(super) fn of(&self, folder: &Path) -> Result<Arc<[Entry]>, StoreError> {
         let changed = changed(folder).map_err(|error| failed(folder, &error))?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,11 +56,11 @@ fn has_no_descriptors(error: &io::Error) -> bool {
 /// How a file is put in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placing {
-    /// Over what is there; folders are made.
+    /// Replaces the file; folders are made.
     Over,
     /// Only where nothing is; folders are made.
     New,
-    /// Over what is there, in a folder that must be there.
+    /// Replaces the file, in a folder that must be there.
     Within,
 }
 
@@ -172,7 +172,7 @@ pub(super) fn open(path: &Path, key: &str) -> Result<(File, ObjectInfo), StoreEr
     Ok((file, info))
 }
 
-/// Whether a request goes on (RFC 9110 section 13.2.2). `found` is what is there.
+/// Checks the conditions of a request (RFC 9110 section 13.2.2). `found` is the present object.
 pub(super) fn check(conditions: &Conditions, found: Option<&ObjectInfo>) -> Result<(), StoreError> {
     let fails = |kind| Err(StoreError::new(kind, ""));
     let names = |tags: &str, info: &ObjectInfo| {
@@ -205,7 +205,7 @@ pub(super) fn check(conditions: &Conditions, found: Option<&ObjectInfo>) -> Resu
     Ok(())
 }
 
-/// Runs what may wait for a disk.
+/// Runs work that may wait for a disk.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
     let ended = tokio::task::spawn_blocking(work).await;
     ended.map_err(|error| StoreError::new(ErrorKind::Server, error.to_string()))

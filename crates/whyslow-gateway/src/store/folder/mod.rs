@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A file is written aside, flushed to the disk, and put in place in one step, with its metadata in
-//! an extended attribute: nobody meets a torn object, also after a loss of power. `cp -a` and
-//! `rsync -X` copy such a folder whole. This is no part of the `object_store` crate's local store
-//! for want of metadata there. Conditions hold among the requests of one process.
+//! an extended attribute: no reader meets a torn object, also after a loss of power. `cp -a` and
+//! `rsync -X` copy such a folder whole. The `object_store` crate's local store is not used, since
+//! it keeps no metadata. Conditions hold among the requests of one process.
 
 mod attribute;
 mod entries;
@@ -43,7 +43,7 @@ const PAGE: usize = 1000;
 #[derive(Debug)]
 pub struct FolderStore {
     root: PathBuf,
-    /// Nothing is put in place between a condition and what it permits.
+    /// No file is put in place between a condition and the write that it permits.
     placing: Arc<Mutex<()>>,
     entries: Arc<Entries>,
 }

@@ -1,16 +1,16 @@
 //! Keys as paths of files, and back.
 //!
-//! A key's parts between `/` are names of files as they are; only what no file can be called, and
-//! what is ours, is written otherwise: nothing as `%`, `.` as `%2E`, `%` as `%25`.
+//! A key's parts between `/` are names of files as they are. Names that no file can have, and the
+//! gateway's own, are escaped: the empty name as `%`, `.` as `%2E`, `%` as `%25`.
 
 use crate::store::{ErrorKind, StoreError};
 use std::path::{Path, PathBuf};
 
-/// Beside the buckets, for what is not stored yet.
+/// Next to the buckets, for unfinished files.
 pub(super) const OURS: &str = ".whyslow-gateway";
 /// `NAME_MAX`.
 const LONGEST: usize = 255;
-/// Of a key, as S3 has it.
+/// Bytes of a key, as in S3.
 const LONGEST_KEY: usize = 1024;
 
 pub(super) fn file_name(part: &str) -> String {

@@ -1,14 +1,14 @@
 //! Lists: a walk through folders in the order of the keys, which leaves out what a page skips.
 //!
 //! A key that is left out of a list is deleted from mirrors. So a file that cannot be read, or that
-//! no gateway stored, fails the list; only what is gone meanwhile does not.
+//! no gateway stored, fails the list. A file that is deleted meanwhile does not.
 
 use super::entries::{Entries, Entry};
 use super::files;
 use crate::store::{ErrorKind, ListQuery, Listing, StoreError};
 use std::path::Path;
 
-/// Of a page, as S3 has it.
+/// Entries of a page, as in S3.
 const PAGE: u32 = 1000;
 
 /// One page of a bucket.

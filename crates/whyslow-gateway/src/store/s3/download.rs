@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use http::header::{IF_MATCH, RANGE};
 use std::sync::Arc;
 
-/// So often the rest is asked for without a byte in between.
+/// Attempts to get the rest without a byte in between.
 const ATTEMPTS: u32 = 4;
 
 /// What is being read.

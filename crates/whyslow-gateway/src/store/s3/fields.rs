@@ -47,7 +47,7 @@ pub(super) fn metadata(mut ask: Ask, options: &PutOptions) -> Result<Ask, StoreE
     Ok(ask)
 }
 
-/// An object as the header of its answer tells.
+/// An object, from the header of its answer.
 pub(super) fn object(key: &str, headers: &HeaderMap) -> Result<ObjectInfo, StoreError> {
     let lacks = |what: &str| StoreError::new(ErrorKind::Answer, format!("the answer has no {what}"));
     let metadata = headers.iter().filter_map(|(name, value)| {
@@ -79,7 +79,7 @@ pub(super) fn time(text: &str) -> Result<SystemTime, StoreError> {
     time.map(SystemTime::from).map_err(|error| StoreError::new(ErrorKind::Answer, format!("`{text}`: {error}")))
 }
 
-/// A key of a list: some services do as `encoding-type=url` asks, and say so.
+/// A key of a list: some services apply `encoding-type=url`, and state it.
 pub(super) fn key(text: &str, encoding: Option<&str>) -> Result<String, StoreError> {
     if encoding != Some("url") {
         return Ok(text.to_owned());
@@ -96,7 +96,7 @@ mod tests {
     use http::HeaderValue;
 
     #[test]
-    fn an_answers_head_tells_the_object() {
+    fn an_answers_head_describes_the_object() {
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("etag", "\"a-2\""),

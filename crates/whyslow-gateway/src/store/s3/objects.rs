@@ -25,7 +25,7 @@ pub(super) fn ask(method: Method, object: &ObjectName) -> Ask {
     Ask::new(method, Some(&object.bucket), Some(&object.key))
 }
 
-/// A request under conditions could find what it did itself.
+/// A repeated request under conditions could meet its own first result.
 pub(super) fn safety(conditions: &Conditions) -> Safety {
     if conditions == &Conditions::default() { Safety::Idempotent } else { Safety::Once }
 }
@@ -85,8 +85,8 @@ pub(super) async fn delete(client: &Client, object: &ObjectName) -> Result<(), S
     }
 }
 
-/// Not all services look at the condition of a DELETE. So the object is looked at before, and the
-/// tag that it had is the condition: who ignores that leaves a moment for another one to be stored.
+/// Not all services check the condition of a DELETE. So the object is read before, and the tag that
+/// it had is the condition: a service that ignores it leaves a moment for another one to be stored.
 pub(super) async fn delete_if(client: &Client, object: &ObjectName, tags: &str) -> Result<(), StoreError> {
     let conditions = Conditions { if_match: Some(tags.to_owned()), ..Conditions::default() };
     let info = head(client, object, &conditions).await?;

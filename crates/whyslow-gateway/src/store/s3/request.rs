@@ -39,7 +39,7 @@ pub(super) struct Ask {
     query: String,
     headers: Vec<(HeaderName, String)>,
     pub length: u64,
-    /// Of a body in chunks: its bytes before they were coded.
+    /// Bytes of a body in chunks before they were coded.
     decoded: Option<u64>,
 }
 
@@ -146,7 +146,7 @@ impl Ask {
     }
 }
 
-/// Who signs, and for which server.
+/// The signing key, and its server.
 pub(super) struct Signer<'a> {
     pub endpoint: &'a Endpoint,
     pub addressing: Addressing,

@@ -9,7 +9,7 @@ use crate::store::{Conditions, ErrorKind, ObjectName, Part, PutOptions, Repeat, 
 use bytes::Bytes;
 use http::Method;
 
-/// So often a completion is asked for whose answer did not come.
+/// Attempts to complete an upload if no answer comes.
 const COMPLETIONS: u32 = 4;
 
 /// Begins one. Asked for twice it leaves an upload behind that `clean` finds.
@@ -26,8 +26,8 @@ pub(super) async fn put_part(client: &Client, upload: &Upload, number: u32, body
     Ok(Part { number, tag: stored.tag, size: body.len(), transfer: stored.transfer })
 }
 
-/// Completes one. An answer that does not come leaves open whether it was done: then it is asked
-/// for again, and where the upload is gone by then the object tells.
+/// Completes one. Without an answer it is not known whether it was done: then it is asked for
+/// again, and if the upload is gone then, the object decides.
 pub(super) async fn complete(
     client: &Client,
     upload: &Upload,
@@ -62,7 +62,7 @@ pub(super) async fn complete(
     }
 }
 
-/// The upload is gone, and nobody else ends it: if its object is there, this is it.
+/// The upload is gone, and no other request ends it: if its object is there, this is it.
 async fn completed_before(
     client: &Client,
     upload: &Upload,

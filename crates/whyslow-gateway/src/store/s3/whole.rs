@@ -35,7 +35,7 @@ pub enum Bodies {
     /// In chunks, with a checksum behind them (`aws-chunked`). Services that take this notice a
     /// missing end.
     Chunked,
-    /// As they are, with a Content-Length: the service drops what is shorter.
+    /// As they are, with a Content-Length: the service drops shorter ones.
     Plain {
         /// Why not in chunks.
         no_chunks: String,
@@ -46,7 +46,7 @@ pub enum Bodies {
         /// Why not in chunks.
         no_chunks: String,
     },
-    /// As they are, for want of anything better: the service could not be tried out.
+    /// As they are: the service could not be tried out.
     Untried {
         /// Why not.
         why: String,

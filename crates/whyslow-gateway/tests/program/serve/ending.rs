@@ -1,4 +1,4 @@
-//! How it ends: told to, or killed.
+//! How it ends: by a signal, or killed.
 
 use super::pattern;
 use super::running::{Place, answer, ask, head, until};
@@ -37,7 +37,7 @@ fn an_upload_that_runs_ends_well() {
 }
 
 #[test]
-fn what_does_not_end_is_cut_and_told() {
+fn what_does_not_end_is_cut_and_reported() {
     let place = Place::new();
     let mut gateway = place.serve(&["--drain", "100ms"]);
     assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);

@@ -1,9 +1,9 @@
-//! What is wrong with settings is told with what to do, before anything is served.
+//! Wrong settings are reported with their remedy, before anything is served.
 
 use super::output;
 use super::running::Place;
 
-/// Starts it with keys, and these arguments; what it says.
+/// Starts it with keys, and these arguments; returns its message.
 fn refused(place: &Place, arguments: &[&str]) -> String {
     let (code, printed, errors) = output(place.command(&["serve"]).args(arguments));
     assert_eq!((code, printed.as_str()), (Some(2), ""), "{errors}");

@@ -41,7 +41,7 @@ fn packets_of_slow_transfers_are_kept() {
     let connections = analysis["connections"].as_array().unwrap();
     let transfers = connections.iter().flat_map(|one| one["transfers"].as_array().unwrap());
     assert!(transfers.map(|one| one["bytes"].as_u64().unwrap()).any(|bytes| bytes > 300_000), "{json}");
-    // Of a connection that was open before, the packets do not show who opened it.
+    // For a connection that was open before, the packets do not show which side opened it.
     let is_far = |end: &Value| end["port"] == far.port();
     assert!(connections.iter().all(|one| is_far(&one["server"]) || is_far(&one["client"])), "{json}");
 }

@@ -64,7 +64,7 @@ fn metrics_statistics_and_the_page() {
 }
 
 #[test]
-fn nobody_is_there_to_be_asked() {
+fn stats_without_a_gateway_is_an_error() {
     let place = Place::new();
     let (code, printed, errors) = output(&mut place.command(&["stats", "http://127.0.0.1:1"]));
     assert_eq!((code, printed.as_str()), (Some(2), ""));
@@ -160,7 +160,7 @@ fn check_names_the_damaged_objects() {
 }
 
 #[test]
-fn uploads_that_nobody_completes_are_dropped() {
+fn incomplete_uploads_are_dropped() {
     let place = Place::new();
     let gateway = place.serve(&[]);
     assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);

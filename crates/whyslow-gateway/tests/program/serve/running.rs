@@ -45,7 +45,7 @@ impl Place {
         command
     }
 
-    /// Starts a gateway in front of the folder `store`, which lets everybody in.
+    /// Starts a gateway in front of the folder `store`, without access keys.
     pub fn serve(&self, more: &[&str]) -> Running {
         Running::start(self.command(&["serve", "--store", "file:store", "--no-auth"]), more)
     }
@@ -216,7 +216,7 @@ pub fn answer(stream: &mut TcpStream) -> std::io::Result<(u16, Vec<u8>)> {
     Ok((status, body))
 }
 
-/// Waits until something holds; it is no measure of time.
+/// Waits until the condition holds; it does not measure time.
 pub fn until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..6000 {
         if holds() {

@@ -29,7 +29,7 @@ pub(super) async fn of(pool: &Pool) -> Option<String> {
     ))
 }
 
-/// The route as it is, with another initial window. None where a name in it is not to be pasted.
+/// The present route, with another initial window. `None` if a name in it is not safe to paste.
 fn command(route: &Route, address: IpAddr) -> Option<String> {
     let ip = if address.is_ipv6() { "ip -6" } else { "ip" };
     let mut words: Vec<&str> = route.text.split_whitespace().collect();

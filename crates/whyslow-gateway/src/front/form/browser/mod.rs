@@ -1,8 +1,8 @@
 //! `POST` to a bucket: a browser's form, as S3 takes it (POST Object).
 //!
-//! A policy says what the form may store; it is signed by an access key, and the browser that sends
-//! it has none. The length of the file is not known before its end, so it is gathered in parts as
-//! that of [`super::gather`], and stored whole or not at all.
+//! A policy limits what the form may store; it is signed by an access key, and the browser that
+//! sends it has none. The length of the file is not known before its end, so it is gathered in
+//! parts as that of [`super::gather`], and stored whole or not at all.
 
 mod fields;
 mod policy;

@@ -46,7 +46,7 @@ impl Stored<'_> {
         answer
     }
 
-    /// S3 passes over what is not an URL.
+    /// S3 ignores a value that is not an URL.
     fn redirect(&self, url: &str) -> Option<HeaderValue> {
         let parsed: Uri = url.parse().ok()?;
         matches!(parsed.scheme_str(), Some("http" | "https")).then_some(())?;

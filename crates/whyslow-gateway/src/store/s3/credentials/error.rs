@@ -64,18 +64,18 @@ pub enum CredentialsError {
         /// Why.
         why: String,
     },
-    /// Who should give them does not.
+    /// Their source does not give them.
     #[error("no credentials from {place}: {why}")]
     Refused {
-        /// Who.
+        /// The source.
         place: String,
         /// Why.
         why: String,
     },
-    /// Who should give them failed a moment ago.
+    /// Their source failed a moment ago.
     #[error("no credentials from {place}: it failed, and is asked again in {seconds} s")]
     Paused {
-        /// Who.
+        /// The source.
         place: String,
         /// When.
         seconds: u64,

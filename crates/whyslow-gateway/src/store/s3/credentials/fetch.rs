@@ -104,8 +104,8 @@ pub(super) async fn container(url: &str, token: &Token) -> Result<Keys, String> 
     if status == 200 { keys(&text) } else { Err(format!("HTTP {status}")) }
 }
 
-/// The metadata service of an instance, by session tokens (IMDSv2) alone: a request that somebody
-/// had this program make cannot get one.
+/// The metadata service of an instance, by session tokens (IMDSv2) alone: a forged request through
+/// this program cannot get one.
 pub(super) async fn instance(url: &str) -> Result<Keys, String> {
     const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
     let server = Server::new(url, TIMEOUTS)?;
@@ -143,7 +143,7 @@ fn read_token(file: &Path) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(Zeroizing::new(text).trim().to_owned()))
 }
 
-/// What serde says of what does not fit would repeat it.
+/// Serde's message about a wrong value would repeat it.
 fn keys(json: &[u8]) -> Result<Keys, String> {
     let answer: Answer = serde_json::from_slice(json).map_err(|_| "its answer is no JSON with keys".to_owned())?;
     if answer.code.as_deref().is_some_and(|code| code != "Success") {

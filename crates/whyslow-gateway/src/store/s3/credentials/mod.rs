@@ -24,7 +24,7 @@ use source::Source;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Keys are asked for again so long before they end.
+/// Keys are renewed this long before they end.
 const AHEAD: Duration = Duration::from_secs(300);
 /// Keys that end so soon may have ended when the request arrives.
 const TOO_LATE: Duration = Duration::from_secs(10);
@@ -91,8 +91,8 @@ impl Credentials {
         Environment::new(&|name| std::env::var(name).ok()).region()
     }
 
-    /// Keys that have not ended. Those that end soon are asked for anew meanwhile, so that no
-    /// request waits for it unless they have ended.
+    /// Keys that have not ended. Those that end soon are renewed meanwhile, so that no request
+    /// waits for it unless they have ended.
     pub(super) async fn keys(&self) -> Result<Keys, CredentialsError> {
         if let Source::Fixed(keys) = &self.shared.source {
             return Ok(keys.clone());

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// What one profile says; the file of credentials comes first.
+/// The values of one profile; the file of credentials comes first.
 pub(super) struct Profile {
     name: String,
     place: String,
@@ -19,7 +19,7 @@ impl Profile {
         Ok(Self { name: name.to_owned(), place, files: [text(credentials)?, text(config)?] })
     }
 
-    /// What it says under this name.
+    /// The value of this name.
     pub(super) fn get(&self, key: &str) -> Option<String> {
         self.files.iter().find_map(|text| value(text, &self.name, key))
     }

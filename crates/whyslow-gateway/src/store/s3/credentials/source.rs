@@ -1,4 +1,4 @@
-//! [`Source`]: who gives keys.
+//! [`Source`]: where keys come from.
 
 use super::environment::Environment;
 use super::error::CredentialsError;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 const CONTAINER_HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 const INSTANCE: &str = "http://169.254.169.254";
 
-/// Who gives keys.
+/// Where keys come from.
 #[derive(Debug)]
 pub(super) enum Source {
     /// They are here.
@@ -38,7 +38,7 @@ pub(super) enum Token {
 }
 
 impl Source {
-    /// The first in the order of the AWS tools. Nobody is asked yet.
+    /// The first in the order of the AWS tools. No source is asked by this.
     pub(super) fn find(environment: &Environment<'_>) -> Result<Self, CredentialsError> {
         if let Some(keys) = Self::variables(environment)? {
             return Ok(keys);

@@ -53,7 +53,7 @@ fn json(key: &str, ends: &str) -> String {
     format!(r#"{{"Code":"Success","AccessKeyId":"{key}","SecretAccessKey":"hush","Token":"t","Expiration":"{ends}"}}"#)
 }
 
-/// Variables, with the shared files in an empty folder unless they say otherwise.
+/// Variables, with the shared files in an empty folder unless they name others.
 async fn find(folder: &TempDir, variables: &[(&str, &str)]) -> Result<Credentials, CredentialsError> {
     let mut all: HashMap<String, String> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -130,7 +130,7 @@ async fn a_web_identity_is_exchanged_at_sts() {
 }
 
 #[tokio::test]
-async fn sts_says_why_it_refuses() {
+async fn refusal_of_sts_has_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(&folder, "token", "t");
     let error = "<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>too old</Message></Error>\
