@@ -376,7 +376,8 @@ impl Connection {
     /// Returns the facts of the connection; no segments may follow.
     fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let (content, begins_with_text, readers) = self.take_content();
-        let client = self.proven_client().or_else(|| roles::by_heads(&content)).unwrap_or_else(|| self.client());
+        let shown = || roles::by_heads(&content).or_else(|| readers.client());
+        let client = self.proven_client().or_else(shown).unwrap_or_else(|| self.client());
         let is_joined = self.rare.as_ref().is_some_and(|rare| rare.joined.is_some());
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
         self.start_tracking().finish_suspect();

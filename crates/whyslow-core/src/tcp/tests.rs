@@ -15,6 +15,7 @@ mod fast_path;
 mod ip_id;
 mod notices;
 mod retransmissions;
+mod roles;
 mod round_trips;
 mod scale;
 mod short_connection;

@@ -68,6 +68,11 @@ impl PayloadReaders {
         }
     }
 
+    /// The side that sends the requests of what is in clear, if that is known.
+    pub(in crate::tcp) fn client(&self) -> Option<Side> {
+        self.clear.as_ref().and_then(|clear| clear.client())
+    }
+
     /// Whether a side is in the middle of a message.
     pub(super) fn is_within(&self, side: Side) -> bool {
         self.decrypter.as_ref().is_some_and(|decrypter| decrypter.is_within(side))

@@ -89,6 +89,11 @@ impl ClearReader {
         if side.held.is_empty() && side.next.is_some() { self.conversation.unread(from as usize) } else { 0 }
     }
 
+    /// The side that sends the requests, if that is known.
+    pub(in crate::tcp::payload) fn client(&self) -> Option<Side> {
+        self.conversation.client()
+    }
+
     pub(in crate::tcp::payload) fn is_within(&self, side: Side) -> bool {
         self.conversation.is_within(side)
     }

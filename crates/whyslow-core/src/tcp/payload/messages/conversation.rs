@@ -120,6 +120,12 @@ impl Conversation {
         }
     }
 
+    /// The side that sends the requests, if that is known.
+    pub(super) fn client(&self) -> Option<Side> {
+        let client = self.reader.known()?.client()?;
+        Side::BOTH.into_iter().find(|side| *side as usize == client)
+    }
+
     /// The facts; `None` if the protocol is unknown.
     pub(in crate::tcp::payload) fn finish(mut self) -> Option<MessageFacts> {
         let protocol = self.reader.protocol()?;

@@ -389,6 +389,10 @@ impl<F: Format> Messages for Framed<F> {
         }
     }
 
+    fn client(&self) -> Option<usize> {
+        Some(self.client)
+    }
+
     fn unread(&self, from: usize) -> u64 {
         match self.halves.get(from).map(|half| half.state) {
             Some(State::Rest(left)) => left.saturating_sub(1),

@@ -62,6 +62,11 @@ pub(super) trait Messages {
     /// State of a side's current message.
     fn state(&self, from: usize) -> MessageState;
 
+    /// The side that sends the requests, if the first bytes showed it.
+    fn client(&self) -> Option<usize> {
+        None
+    }
+
     /// Role in the conversation of a side's bytes since the last call.
     fn take_kind(&mut self, from: usize) -> Option<PayloadKind>;
 
