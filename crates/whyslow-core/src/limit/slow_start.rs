@@ -50,7 +50,7 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
     }
     // The round that reached the top was not limited by growth, as the next one was not larger; but
     // if the rest follows in the very last round, a larger window would have sent it sooner. The
-    // same holds for two flights only, if the first was no larger than an initial window.
+    // same holds for two flights only, if the first was at most an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
     let reached_end = end == transfer.rounds.len()
         && transfer.known_span.is_none_or(|(_, until)| until >= transfer.end)

@@ -226,7 +226,7 @@ fn window(quic: &Quic, sender: Option<End>, finding: &mut Finding) -> Option<()>
         finding.evidence.iter().find(|one| one.kind == Measure::RoundTrip || one.kind == Measure::MinRoundTrip)?;
     let rtt_s = Nanos::from_secs_f64(rtt.value / 1e3);
     let offered = offered(quic);
-    // A receiver takes back nothing of a window: its flights are no smaller than what it grants.
+    // A receiver cannot take credit back: flights are at least as large as the grant.
     let least = offered.into_iter().flatten().min().filter(|_| sender == Some(End::Server)).unwrap_or_default();
     if bytes < INITIAL_WINDOW || (bytes as f64) < least as f64 * GRANTED_SHARE {
         return None;

@@ -7,7 +7,7 @@
 //! a window that does not grow; fixing these for one takes from the others, and saves no time in
 //! all.
 //!
-//! ## How it is told from chance
+//! ## How it differs from chance
 //! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must
 //! show that something was full, and one of these must hold: the sum varies much less than
 //! independent transfers would make it (the variance of a sum of independent rates is the sum of

@@ -84,7 +84,7 @@ fn an_error_that_is_not_heeded_stands_for_the_handshake() {
     let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
     scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
     assert!(scene.finding(Cause::MtuBlackHole).is_some());
-    // That large packets pass is no reason.
+    // Large packets that pass do not explain it.
     scene.facts.notices.list[0].fate = Fate::TooBig(Some(1_500));
     assert!(scene.finding(Cause::MtuBlackHole).is_none());
 }

@@ -68,7 +68,7 @@ impl PayloadReaders {
         }
     }
 
-    /// The side that sends the requests of what is in clear, if that is known.
+    /// The side that sends requests in clear, if known.
     pub(in crate::tcp) fn client(&self) -> Option<Side> {
         self.clear.as_ref().and_then(|clear| clear.client())
     }

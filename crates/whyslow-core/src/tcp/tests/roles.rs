@@ -1,4 +1,4 @@
-//! Who is the client where no SYN was captured.
+//! The client of connections without a captured SYN.
 
 use super::*;
 
