@@ -3,9 +3,9 @@
 //!
 //! The report on a transfer equals the analysis of all packets up to then; its report of a
 //! connection at its end, the analysis of the whole capture. Later packets of an open connection
-//! (for example, with a shorter round trip) do not change an earlier report. A transfer that continues
-//! after a silence longer than any of TCP's own is reported again, and marked as such. Memory is
-//! bounded: an open connection keeps its last transfers, and a closed one is dropped.
+//! (for example, with a shorter round trip) do not change an earlier report. A transfer that
+//! continues after a silence longer than any of TCP's own is reported again, and marked as such.
+//! Memory is bounded: an open connection keeps its last transfers, and a closed one is dropped.
 //!
 //! There is no clock: [`LiveExplainer::collect`] is given the time.
 

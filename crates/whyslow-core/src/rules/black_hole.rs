@@ -34,7 +34,7 @@ pub(super) fn is_seen(case: &TransferCase<'_>) -> bool {
 
 /// The same by the transfer alone.
 pub(super) fn is_stuck(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
-    // A handshake, so that small packets are known to pass both ways; or an ICMP message of a router.
+    // A handshake, so that small packets are known to pass both ways; or an ICMP error of a router.
     let is_known = || facts.handshake.is_complete() || is_reported(facts, sender, transfer);
     transfer.stuck_large >= MIN && is_known()
 }
