@@ -11,6 +11,7 @@ const MINOR: &[&str] = &[
     "bad-checksum",
     "bad-checksums",
     "duplicate-frames",
+    "ecn-marks",
     "icmp-unmatched",
     "ip-fragment",
     "malformed-options",

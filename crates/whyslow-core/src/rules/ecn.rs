@@ -36,8 +36,11 @@
 use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Evidence, Rule};
-use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
+use crate::analysis::{
+    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Problem, ProblemDetail, Remedy, Unit,
+};
 use crate::cause::Cause;
+use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Ecn, Check::Transfer(check)).certain_with(&[Evidence::Opening]);
@@ -92,9 +95,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
+/// That there were marks, whatever they cost: in slow start, or where a window was the limit, they
+/// cost nothing, and still a queue on the path was full.
+pub(super) fn note(facts: &Facts) -> Option<Problem> {
+    let transfers = || facts.directions.iter().flat_map(|direction| &direction.transfers);
+    let marked = transfers().map(|transfer| transfer.marked).sum();
+    let reductions = transfers().map(|transfer| transfer.reductions).sum();
+    let classic = facts.handshake.classic_ecn(facts.client).unwrap_or(reductions > 0);
+    let echoes = facts.directions.iter().map(|direction| direction.ecn_echoes).sum();
+    let (echoes, reductions) = if classic { (echoes, reductions) } else { (0, 0) };
+    let detail = ProblemDetail::CongestionMarks { marked, echoes, reductions };
+    let count = marked.max(echoes).max(reductions);
+    (count > 0).then(|| Problem::new("ecn-marks", count, detail))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::ProblemDetail;
     use crate::cause::Cause;
     use crate::rules::scene::{Scene, at_ms, ms};
 
@@ -118,6 +136,24 @@ mod tests {
         // back.
         assert_eq!(found.cost_s, ms(50 + 1100));
         assert!(marked().finding(Cause::Loss).is_none());
+    }
+
+    #[test]
+    fn marks_are_noted_whatever_they_cost() {
+        let mut scene = marked();
+        let noted = |scene: &Scene| {
+            let mut facts = scene.facts.clone();
+            facts.directions[1].ecn_echoes = scene.transfer.ecn_echoes;
+            facts.directions[1].transfers = vec![scene.transfer.clone()];
+            super::note(&facts).map(|problem| problem.detail)
+        };
+        let marks = |marked, echoes, reductions| Some(ProblemDetail::CongestionMarks { marked, echoes, reductions });
+        assert_eq!(noted(&scene), marks(0, 3, 1));
+        scene.transfer.marked = 2;
+        scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b010;
+        assert_eq!(noted(&scene), marks(2, 0, 0), "the TCP flags are a counter, the mark of IP is the same");
+        scene.transfer.marked = 0;
+        assert_eq!(noted(&scene), None);
     }
 
     #[test]

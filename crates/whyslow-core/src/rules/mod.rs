@@ -201,6 +201,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
             Check::Capture(check) => check(facts),
             _ => None,
         })
+        .chain(ecn::note(facts))
         .filter(|problem| over_quic::is_problem(facts, &problem.slug))
         .collect()
 }

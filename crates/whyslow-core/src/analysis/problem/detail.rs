@@ -44,6 +44,15 @@ pub enum ProblemDetail {
     },
     /// Segments are larger than the MSS (TSO or GRO).
     LargerThanMss,
+    /// Routers marked packets in place of dropping them (ECN).
+    CongestionMarks {
+        /// Data packets with the mark (CE), seen behind the router alone.
+        marked: u64,
+        /// ACKs that echo a mark (ECE).
+        echoes: u64,
+        /// Segments that tell of a smaller window (CWR).
+        reductions: u64,
+    },
     /// Packets of one end only were captured.
     OneDirection,
     /// Packets were captured twice.

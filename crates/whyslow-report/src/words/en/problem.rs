@@ -23,6 +23,12 @@ pub(in crate::words) fn problem(problem: &Problem) -> String {
         }
         D::HandshakeIncomplete { missing, window_unit } => handshake(*missing, *window_unit),
         D::LargerThanMss => format!("{} {LARGER_THAN_MSS}", count(number, "segment")),
+        D::CongestionMarks { marked, echoes, reductions } => format!(
+            "{} marked with CE, {} with ECE, {} with CWR (ECN: a queue on the path was congested)",
+            count(*marked, "packet"),
+            count(*echoes, "ACK"),
+            count(*reductions, "segment")
+        ),
         D::OneDirection => ONE_DIRECTION.to_owned(),
         D::CapturedTwice => format!("{} {CAPTURED_TWICE}", count(number, "packet")),
         D::OutsideWindow => format!("{} {OUTSIDE_WINDOW}", count(number, "segment")),

@@ -26,6 +26,11 @@ pub(in crate::words) fn problem(problem: &Problem) -> String {
         D::LargerThanMss => {
             format!("{number} 个报文段大于 MSS（抓包主机的 TSO 或 GRO）：报文大小和间隔与链路上的不同")
         }
+        D::CongestionMarks { marked, echoes, reductions } => {
+            format!(
+                "{marked} 个报文带 CE，{echoes} 个 ACK 带 ECE，{reductions} 个报文段带 CWR（ECN：路径上的队列拥塞）"
+            )
+        }
         D::OneDirection => "只抓到一端的报文：速率和字节数可知，限制因素不可知".to_owned(),
         D::CapturedTwice => {
             format!("{number} 个报文被抓取两次（多个接口或镜像端口），因为接收端没有报告重复：副本被忽略")
