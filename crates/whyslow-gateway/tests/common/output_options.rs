@@ -16,6 +16,8 @@ pub const OUTPUTS: &[(&str, &str, &str, &str)] = &[
 /// Options that name a file or folder to read, and two that `serve` appends to or passes on to
 /// `watch --keep`.
 pub const INPUTS: &[(&str, &str)] = &[
+    ("check", "config"),
+    ("check", "epochs"),
     ("clean", "config"),
     ("layout", "config"),
     ("layout", "epochs"),
