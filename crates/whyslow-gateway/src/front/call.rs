@@ -1,10 +1,11 @@
 //! [`Call`]: what is noted of a request while it runs. [`Ending`] makes it a [`Record`].
 
-use super::record::{Record, Sink, Times};
+use super::record::{Record, Request, Sink, Times};
 use crate::pool::{Transfer, Transfers};
 use crate::sealed::Receipt;
 use http::{Method, StatusCode};
 use s3s::{S3Error, S3ErrorCode};
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -154,20 +155,22 @@ impl Drop for Ending {
             let notes = self.call.lock();
             let answered = notes.answered.unwrap_or(now);
             Record {
-                id: self.call.id.to_string(),
+                request: Request {
+                    id: self.call.id.to_string(),
+                    client: self.client,
+                    access_key: notes.access_key.clone(),
+                    method: self.method.to_string(),
+                    operation: notes.operation.map(Cow::Borrowed),
+                    bucket: notes.names.0.clone(),
+                    key: notes.names.1.clone(),
+                    status: notes.status.map(|status| status.as_u16()),
+                    error: notes.fault.as_ref().map(|fault| fault.code.as_str().to_owned()),
+                    message: notes.fault.as_ref().map(|fault| fault.message.clone()),
+                    bytes_in: notes.bytes_in,
+                    bytes_out: notes.bytes_out,
+                    is_whole: notes.is_whole,
+                },
                 at: self.at,
-                client: self.client,
-                access_key: notes.access_key.clone(),
-                method: self.method.to_string(),
-                operation: notes.operation,
-                bucket: notes.names.0.clone(),
-                key: notes.names.1.clone(),
-                status: notes.status.map(|status| status.as_u16()),
-                error: notes.fault.as_ref().map(|fault| fault.code.as_str().to_owned()),
-                message: notes.fault.as_ref().map(|fault| fault.message.clone()),
-                bytes_in: notes.bytes_in,
-                bytes_out: notes.bytes_out,
-                is_whole: notes.is_whole,
                 sealing: notes.sealing,
                 times: Times {
                     answer: answered.saturating_duration_since(self.since),

@@ -33,7 +33,7 @@ mod tls;
 mod wire;
 
 pub use options::{Access, FrontOptions, Limits};
-pub use record::{NoSink, Record, Sink, Times};
+pub use record::{NoSink, Record, Request, Sink, Times};
 pub use rights::{AccessKey, AccessKeys, Grant, Right};
 pub use server::{Drained, Front};
 pub use tls::{Tls, TlsFileError};

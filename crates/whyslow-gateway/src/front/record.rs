@@ -1,7 +1,10 @@
 //! [`Record`]: what became of one request, as data. [`Sink`]s print and count it.
 
 use crate::pool::{Limit, Transfer};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::time::{Duration, SystemTime};
 
 /// Takes the records of all requests. It is called on the server's own threads: hand on what takes
@@ -37,13 +40,11 @@ impl Times {
     }
 }
 
-/// A request that has ended.
-#[derive(Clone, Debug)]
-pub struct Record {
+/// A request, as records, the log and the statistics have it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
     /// As `x-amz-request-id` has it: 16 hexadecimal digits.
     pub id: String,
-    /// When its header was there.
-    pub at: SystemTime,
     /// The client's address.
     pub client: SocketAddr,
     /// The access key that signed it; `None` if there was no valid signature.
@@ -52,7 +53,7 @@ pub struct Record {
     pub method: String,
     /// S3's name (`PutObject`), `UploadFiles` for the form; `None` if the request was refused
     /// before that was known. The names are few: they may label a metric.
-    pub operation: Option<&'static str>,
+    pub operation: Option<Cow<'static, str>>,
     /// The bucket.
     pub bucket: Option<String>,
     /// The key.
@@ -68,7 +69,17 @@ pub struct Record {
     /// Bytes of the answer's body that were handed to the connection.
     pub bytes_out: u64,
     /// Whether the answer came to its end.
+    #[serde(rename = "whole")]
     pub is_whole: bool,
+}
+
+/// A request that has ended.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The request.
+    pub request: Request,
+    /// When its header was there.
+    pub at: SystemTime,
     /// Time of the processor for encrypting.
     pub sealing: Duration,
     /// At this side.
@@ -76,6 +87,14 @@ pub struct Record {
     /// On the way to the storage: its phases, the connection (new or reused), its window at the
     /// start, and what limited it. `None` if no bytes were sent there, or the storage is a folder.
     pub transfer: Option<Transfer>,
+}
+
+impl Deref for Record {
+    type Target = Request;
+
+    fn deref(&self) -> &Request {
+        &self.request
+    }
 }
 
 impl Record {

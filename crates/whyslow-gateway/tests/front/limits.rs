@@ -62,7 +62,7 @@ fn who_does_not_read_the_answer_is_given_up() {
     put("/bucket/o", pattern(32 << 20)).send(&server).ok();
     let mut stream = connect(&server);
     stream.write_all(&ask("GET", "/bucket/o").bytes(&server)).unwrap();
-    let record = server.record(|record| record.operation == Some("GetObject"));
+    let record = server.record(|record| record.operation.as_deref() == Some("GetObject"));
     assert!(!record.is_whole && record.bytes_out < 32 << 20, "{record:?}");
     drop(stream);
     until("no socket in CLOSE_WAIT", || close_waits(server.address.port()) == 0);
@@ -168,7 +168,7 @@ fn clients_that_come_and_go_leave_no_socket_behind() {
         }
     }
     until("no socket in CLOSE_WAIT", || close_waits(server.address.port()) == 0);
-    until("each request is recorded", || server.count(|record| record.operation == Some("GetObject")) == 10);
+    until("each request is recorded", || server.count(|record| record.operation.as_deref() == Some("GetObject")) == 10);
 }
 
 #[test]

@@ -37,11 +37,11 @@ fn an_object_is_stored_sealed_and_comes_back() {
     let listed = get(&server, "/bucket?list-type=2").ok();
     assert_eq!((listed.tag("Key").as_deref(), listed.tag("Size").as_deref()), (Some("a/b.txt"), Some("200000")));
     assert_eq!(listed.tag("ETag").map(|one| one.replace("&quot;", "\"")), Some(tag));
-    let record = server.record(|record| record.operation == Some("PutObject"));
+    let record = server.record(|record| record.operation.as_deref() == Some("PutObject"));
     assert_eq!((record.bytes_in, record.status, record.key.as_deref()), (200_000, Some(200), Some("a/b.txt")));
     assert_eq!(record.access_key.as_deref(), Some(crate::server::KEY));
     assert!(record.is_whole && record.error.is_none());
-    let record = server.record(|record| record.operation == Some("GetObject") && record.is_whole);
+    let record = server.record(|record| record.operation.as_deref() == Some("GetObject") && record.is_whole);
     assert_eq!(record.bytes_out, 200_000);
     ask("DELETE", "/bucket/a/b.txt").send(&server).ok();
     get(&server, "/bucket/a/b.txt").is(404, "NoSuchKey");

@@ -61,8 +61,9 @@ fn printed(output: &Output) -> String {
 
 /// Writes that the server has seen.
 fn writes(server: &Server) -> usize {
-    server
-        .count(|record| record.method == "PUT" || record.method == "POST" && record.operation != Some("DeleteObjects"))
+    server.count(|record| {
+        record.method == "PUT" || record.method == "POST" && record.operation.as_deref() != Some("DeleteObjects")
+    })
 }
 
 /// Nothing but what a program asks for on purpose fails.

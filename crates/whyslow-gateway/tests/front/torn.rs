@@ -36,7 +36,7 @@ fn object_stays_when_a_client_leaves_halfway() {
         let mut stream = connect(&server);
         stream.write_all(&bytes[..400_000]).unwrap();
         drop(stream);
-        server.record(|record| record.operation == Some("PutObject") && record.status != Some(200));
+        server.record(|record| record.operation.as_deref() == Some("PutObject") && record.status != Some(200));
         std::thread::sleep(std::time::Duration::from_millis(300));
         assert!(ask("GET", "/bucket/o").send(&server).ok().body == pattern(300_000), "{manner:?}");
         crate::until("no upload is left", || backend.uploads().is_empty());

@@ -153,7 +153,7 @@ fn text(row: &Row) -> String {
         row.id,
         row.client,
         word(&row.access_key),
-        row.operation.clone().unwrap_or_else(|| quoted(&row.method)),
+        row.operation.as_deref().map_or_else(|| quoted(&row.method), str::to_owned),
         quoted(&row.object()),
         bytes(row.bytes_in),
         bytes(row.bytes_out),
@@ -186,7 +186,7 @@ fn text(row: &Row) -> String {
             row.message.as_deref().map_or_else(String::new, |text| format!("{text:?}"))
         ));
     }
-    if !row.whole && row.status.is_some() {
+    if !row.is_whole && row.status.is_some() {
         more("; the answer was cut".to_owned());
     }
     line
@@ -207,24 +207,26 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use std::time::{Duration, SystemTime};
-    use whyslow_gateway::front::{Record, Times};
+    use whyslow_gateway::front::{Record, Request, Times};
 
     fn row(key: &str) -> Row {
         Row::new(&Record {
-            id: "00000000000000aa".to_owned(),
+            request: Request {
+                id: "00000000000000aa".to_owned(),
+                client: ([127, 0, 0, 1], 5000).into(),
+                access_key: Some("one".to_owned()),
+                method: "PUT".to_owned(),
+                operation: Some("PutObject".into()),
+                bucket: Some("photos".to_owned()),
+                key: Some(key.to_owned()),
+                status: Some(200),
+                error: None,
+                message: None,
+                bytes_in: 1_000_000,
+                bytes_out: 0,
+                is_whole: true,
+            },
             at: SystemTime::UNIX_EPOCH,
-            client: ([127, 0, 0, 1], 5000).into(),
-            access_key: Some("one".to_owned()),
-            method: "PUT".to_owned(),
-            operation: Some("PutObject"),
-            bucket: Some("photos".to_owned()),
-            key: Some(key.to_owned()),
-            status: Some(200),
-            error: None,
-            message: None,
-            bytes_in: 1_000_000,
-            bytes_out: 0,
-            is_whole: true,
             sealing: Duration::from_millis(1),
             times: Times { answer: Duration::from_millis(250), ..Times::default() },
             transfer: None,
@@ -261,7 +263,7 @@ mod tests {
         log.end();
         let key = |file: &Path| {
             let row: Row = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-            row.key.unwrap()
+            row.request.key.unwrap()
         };
         assert_eq!((key(&moved), key(&file)), ("one".to_owned(), "two".to_owned()));
     }

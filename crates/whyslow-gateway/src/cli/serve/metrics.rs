@@ -13,6 +13,7 @@ use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -111,7 +112,11 @@ impl Metrics {
     }
 
     pub(super) fn add(&self, record: &Record) {
-        let operation = Value(record.operation.unwrap_or("unknown"));
+        // Only the front makes records, and its names are static.
+        let operation = Value(match record.operation {
+            Some(Cow::Borrowed(name)) => name,
+            Some(Cow::Owned(_)) | None => "unknown",
+        });
         self.requests.get_or_create(&Answered { operation, status: Value(class(record.status)) }).inc();
         // The last request of each bucket is its exemplar: the log has the rest about it.
         let which = Which { request_id: record.id.clone() };

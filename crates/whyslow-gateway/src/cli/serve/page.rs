@@ -91,7 +91,7 @@ fn rows(page: &mut String, title: &str, rows: &[Row]) {
             let window = way.window_at_start.map_or_else(String::new, |window| format!(", window {}", bytes(window)));
             format!("{} {}{window}", way.connection, if way.reused { "reused" } else { "new" })
         });
-        let is_bad = row.status.is_none_or(|status| status >= 500) || !row.whole;
+        let is_bad = row.status.is_none_or(|status| status >= 500) || !row.is_whole;
         let _ = write!(page, "<tr{}>", if is_bad { " class=bad" } else { "" });
         let status = row.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
         let operation = row.operation.as_deref().unwrap_or(&row.method);

@@ -1,10 +1,11 @@
 //! [`Row`]: a request that has ended, as the log, the page and the statistics have it.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Iso8601;
-use whyslow_gateway::front::Record;
+use whyslow_gateway::front::{Record, Request};
 use whyslow_gateway::pool::{Phases, Transfer};
 
 /// One request.
@@ -12,21 +13,9 @@ use whyslow_gateway::pool::{Phases, Transfer};
 pub(crate) struct Row {
     /// When its header was there, ISO 8601 in UTC.
     pub time: String,
-    pub id: String,
-    pub client: String,
-    pub access_key: Option<String>,
-    pub method: String,
-    pub operation: Option<String>,
-    pub bucket: Option<String>,
-    pub key: Option<String>,
-    /// `None` if the client left before there was an answer.
-    pub status: Option<u16>,
-    pub error: Option<String>,
-    pub message: Option<String>,
-    pub bytes_in: u64,
-    pub bytes_out: u64,
-    /// Whether the answer came to its end.
-    pub whole: bool,
+    /// The request.
+    #[serde(flatten)]
+    pub request: Request,
     /// From the request's header to the answer's last byte.
     pub took_s: f64,
     /// Part of it until the answer's header.
@@ -71,24 +60,20 @@ pub(crate) struct Share {
     pub seconds: f64,
 }
 
+impl Deref for Row {
+    type Target = Request;
+
+    fn deref(&self) -> &Request {
+        &self.request
+    }
+}
+
 impl Row {
     /// Of a record.
     pub(super) fn new(record: &Record) -> Self {
         Self {
             time: utc(record.at),
-            id: record.id.clone(),
-            client: record.client.to_string(),
-            access_key: record.access_key.clone(),
-            method: record.method.clone(),
-            operation: record.operation.map(str::to_owned),
-            bucket: record.bucket.clone(),
-            key: record.key.clone(),
-            status: record.status,
-            error: record.error.clone(),
-            message: record.message.clone(),
-            bytes_in: record.bytes_in,
-            bytes_out: record.bytes_out,
-            whole: record.is_whole,
+            request: record.request.clone(),
             took_s: record.times.total().as_secs_f64(),
             answer_s: record.times.answer.as_secs_f64(),
             client_s: record.times.client.as_secs_f64(),
