@@ -120,8 +120,9 @@ fn boto3_with_the_checksums_of_its_version() {
 #[test]
 fn s3_as_it_is_documented() {
     let Some(output) = by_boto3("conformance.py") else { return };
-    let script = include_str!("conformance.py");
-    let count = script.lines().filter(|line| *line == "@case").count();
+    let scripts =
+        [include_str!("conformance.py"), include_str!("conformance_lists.py"), include_str!("conformance_web.py")];
+    let count = scripts.iter().flat_map(|script| script.lines()).filter(|line| *line == "@case").count();
     assert_eq!(output.lines().last(), Some(format!("{count} passed, 0 failed").as_str()), "{output}");
 }
 
