@@ -75,6 +75,7 @@ const DRAWS: &[Draw] = &[
     ("heartbeats", stalls::heartbeats),
     ("news", stalls::news),
     ("radio", varying::radio),
+    ("radio-hold", varying::hold),
     ("managed-queue", varying::managed),
     ("jittery-link", varying::jittery),
     ("longer-path-window", varying::longer_window),
@@ -198,6 +199,7 @@ mod tests {
                     "radio" | "managed-queue" | "jittery-link" | "longer-path-link" | "lost-acks" => &["bandwidth"],
                     "longer-path-window" | "narrow-at-once" => &["receive-window"],
                     "burst-losses" => &["loss"],
+                    "radio-hold" => &["spurious-retransmission"],
                     "tls-record-buffering" => &["tls-record-buffering"],
                     cause => &[cause.trim_start_matches("upload-").trim_start_matches("tls-")],
                 };

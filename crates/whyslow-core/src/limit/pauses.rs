@@ -103,7 +103,7 @@ impl Pause<'_> {
                 }
                 let held = match base {
                     Limit::SlowStart => is_nagled_remainder(gap, context),
-                    Limit::Application => is_nagled_message(gap, context),
+                    Limit::Application => is_nagled_message(gap, context) && !is_one_write_each(gap, self.transfer),
                     _ => false,
                 };
                 if held { Limit::NagleDelayedAck } else { base }
@@ -251,6 +251,20 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
 /// Nagle, although the ACK was not late.
 fn is_nagled_message(gap: &Gap, context: &Context) -> bool {
     is_nagle(gap, context) && gap.last_ack && !gap.with_peer_payload && gap.in_flight <= gap.before_len
+}
+
+/// Returns whether the pause is one of several in a row between segments of one size, each of which
+/// left with the ACK of the one before. What Nagle holds back grows with each write: the program
+/// wrote once a round trip, and waited itself.
+fn is_one_write_each(gap: &Gap, transfer: &TransferFacts) -> bool {
+    let at = transfer.gaps.partition_point(|other| other.start < gap.start);
+    let is_alike = |other: &Gap| {
+        let sizes = [other.before_len, other.after_len, gap.after_len];
+        other.release == Release::Ack && !other.with_peer_payload && sizes == [gap.before_len; 3]
+    };
+    let before = at.checked_sub(1).and_then(|at| transfer.gaps.get(at)).filter(|before| before.end == gap.start);
+    let behind = transfer.gaps.get(at + 1).filter(|behind| behind.start == gap.end);
+    before.or(behind).is_some_and(is_alike) || behind.is_some_and(is_alike)
 }
 
 /// Returns whether the rest of a write, less than a segment, waited for an ACK although the initial

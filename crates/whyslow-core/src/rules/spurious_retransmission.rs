@@ -43,9 +43,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
     // Those that answered SACKs are reordering's doing.
     let needless = kinds.spurious.saturating_sub(case.transfer.spurious_fast);
-    if needless == 0 || needless * 100 < case.transfer.segments {
+    if needless == 0 {
         return None;
     }
+    // A few among many cost the wait for them; a slow growth long after has other reasons.
+    let cuts_window = needless * 100 >= case.transfer.segments;
     let share = needless as f64 / all as f64;
     // The wait for the first of them and its effects: before it no retransmission was needless, and
     // no window was reduced for one.
@@ -55,7 +57,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let since = first?.time;
     let of_it = |span: &&Span| match span.limit {
         Limit::LossRecovery | Limit::Timeout => span.end >= since,
-        Limit::CongestionAvoidance => span.start >= since,
+        Limit::CongestionAvoidance => cuts_window && span.start >= since,
         _ => false,
     };
     let repairing: Nanos = case.partition.spans.iter().filter(of_it).map(Span::length).sum();
@@ -79,4 +81,44 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Remedy::new(Actor::Sender, LossAction::UpdateKernel),
     ];
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::analysis::{Frame, RetransmissionKind};
+    use crate::cause::Cause;
+    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::tcp::facts::{Gap, Release, Retransmission};
+
+    /// A thousand segments, one of which the timer sent again after 0.6 s though it had arrived.
+    fn held() -> Scene {
+        let mut scene = Scene::flights(&[10 * MSS, 20 * MSS, 40 * MSS]);
+        let start = scene.transfer.last_send;
+        let end = start + ms(600);
+        scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });
+        scene.transfer.rounds[2].last_send = end;
+        (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
+        scene.transfer.segments = 1_000;
+        scene.transfer.retransmitted.spurious = 1;
+        scene.facts.directions[1].retransmissions = vec![Retransmission {
+            frame: Frame::default(),
+            time: end,
+            seq: 1,
+            bytes: MSS,
+            kind: RetransmissionKind::Spurious,
+            unseen_original: false,
+        }];
+        scene
+    }
+
+    #[test]
+    fn a_needless_copy_among_a_thousand_segments_costs_the_wait_for_it() {
+        let found = held().finding(Cause::SpuriousRetransmission).unwrap();
+        assert_eq!(found.cost_s, ms(600));
+        // One that answered a SACK is reordering's.
+        let mut scene = held();
+        scene.transfer.spurious_fast = 1;
+        assert!(scene.finding(Cause::SpuriousRetransmission).is_none());
+    }
 }

@@ -41,6 +41,35 @@ pub(super) fn managed(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
+/// A radio link that lets nothing pass for a while, and all of it then: the timer sends again what
+/// arrives in the end.
+pub(super) fn hold(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate, held) = (chance.between(0.02, 0.06), chance.between(5e6, 30e6), chance.between(1.0, 2.5));
+    let from = chance.between(0.5, 0.7);
+    let end = from + held;
+    let direction = if chance.is(0.5) { "up" } else { "down" };
+    let mut all = large_receive_window();
+    all.extend(path(rtt, rate, "4MB"));
+    all.extend([
+        set("cause", "spurious-retransmission"),
+        set(
+            &format!("path.{direction}.step"),
+            format!(
+                "[{{ at = {:?}, set = {{ delay = {:?} }} }}, {{ at = {:?}, set = {{ delay = {:?} }} }}]",
+                ms(from),
+                ms(held + rtt / 2.0),
+                ms(end),
+                ms(rtt / 2.0)
+            ),
+        ),
+        set("work.download.size", bytes(rate / 8.0 * chance.between(0.5, 0.9))),
+        // Cubic leaves slow start when round trips grow.
+        set("server.congestion", "reno"),
+        verify(&["down.lost <= 0", "up.lost <= 0", "server.timeouts >= 1", "server.dsack_dups >= 1"]),
+    ]);
+    all
+}
+
 /// Packets that arrive up to some milliseconds late, in order, on a full link.
 pub(super) fn jittery(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.02, 0.06), chance.between(3e6, 20e6));

@@ -142,13 +142,18 @@ fn late_reaction_to_credit_is_a_protocol_window() {
 fn small_messages_wait_for_nagle_or_the_application() {
     let messages = |release: Release| {
         let mut transfer = flights(&[300; 4], release);
-        transfer.gaps.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
+        for (gap, size) in transfer.gaps.iter_mut().zip([300, 400, 500]) {
+            (gap.in_flight, gap.before_len, gap.after_len) = (size, size, size + 100);
+        }
         transfer
     };
     let time = |transfer: &TransferFacts, limit: Limit| partition(transfer, &context(100)).time(limit);
     let whole = Nanos::from_millis(300);
     let held = messages(Release::Ack);
     assert_eq!(time(&held, Limit::NagleDelayedAck), whole, "each leaves with the ACK of the one before");
+    let mut alike = held.clone();
+    alike.gaps.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
+    assert_eq!(time(&alike, Limit::Application), whole, "what is held back would have grown");
     let mut several = held.clone();
     several.gaps.iter_mut().for_each(|gap| gap.in_flight = 600);
     assert_eq!(time(&several, Limit::Application), whole, "Nagle lets no two be outstanding");
