@@ -183,7 +183,7 @@ export interface Capture {
   /** As it was named; `-` is standard input. */
   path: string;
   /**
-   * `pcap`, `pcapng` or `tcpdump text`; `unread` of a capture that could not be read, `condensed`
+   * `pcap`, `pcapng`, `tcpdump text` or `qlog`; `unread` of a capture that could not be read, `condensed`
    * of a torn condensed one.
    */
   format: string;

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Capture {
     /// As it was named.
     pub path: String,
-    /// `pcap`, `pcapng` or `tcpdump text`; `unread` of a capture that could not be read,
+    /// `pcap`, `pcapng`, `tcpdump text` or `qlog`; `unread` of a capture that could not be read,
     /// `condensed` of a torn condensed one.
     pub format: String,
     /// Names of the link types in it.

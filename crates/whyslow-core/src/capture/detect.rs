@@ -4,6 +4,7 @@ use super::CaptureError;
 use super::bytes::{Order, section_order};
 use super::condensed;
 use super::pcap::Variant;
+use super::qlog;
 
 /// Number of first bytes that are always enough.
 pub(super) const ENOUGH: usize = 512;
@@ -17,6 +18,7 @@ pub(super) enum Format {
     Pcap(Variant),
     PcapNg,
     Text,
+    Qlog { is_sequence: bool },
     Condensed,
 }
 
@@ -42,6 +44,9 @@ pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureEr
     }
     if more {
         return Ok(None);
+    }
+    if let Some(is_sequence) = qlog::detect(head) {
+        return Ok(Some(Format::Qlog { is_sequence }));
     }
     match refusal(head) {
         Some(message) => Err(CaptureError { offset: 0, message }),

@@ -1,7 +1,7 @@
 //! `capture`: converts bytes, pushed in any split, to packets.
 //!
-//! Supports container formats (pcap, pcapng, tcpdump's text, condensed captures), and ignores the
-//! contents of packets.
+//! Supports container formats (pcap, pcapng, tcpdump's text, qlog, condensed captures), and ignores
+//! the contents of packets.
 //! The packets do not depend on the split of the bytes. A truncated or damaged record ends the
 //! capture or is skipped, with a counted [`Problem`]. Memory is bounded by one record. A text
 //! capture gives packets as well: its reader writes the IP and TCP headers that a line describes,
@@ -36,6 +36,7 @@ mod detect;
 mod ledger;
 mod pcap;
 mod pcapng;
+pub(crate) mod qlog;
 mod reader;
 mod records;
 pub mod text;
@@ -104,8 +105,8 @@ pub struct Problem {
 /// Summary of a capture, after it was read completely.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// `pcap`, `pcapng`, `tcpdump text`; `unread` if it could not be read, `condensed` for a
-    /// truncated condensed capture.
+    /// `pcap`, `pcapng`, `tcpdump text`, `qlog`; `unread` if it could not be read, `condensed` for
+    /// a truncated condensed capture.
     pub format: &'static str,
     /// All declared link types, in order of appearance.
     pub link_types: Vec<LinkType>,

@@ -4,6 +4,7 @@ use super::condensed::CondensedReader;
 use super::detect::{self, Format};
 use super::pcap::PcapReader;
 use super::pcapng::PcapNgReader;
+use super::qlog::QlogReader;
 use super::records::Records;
 use super::text::TextReader;
 use super::{CaptureError, Sink, Summary};
@@ -24,6 +25,7 @@ enum State {
     Pcap(Box<RecordStream<PcapReader>>),
     PcapNg(Box<RecordStream<PcapNgReader>>),
     Text(Box<TextReader>),
+    Qlog(Box<QlogReader>),
     Condensed(Box<RecordStream<CondensedReader>>),
 }
 
@@ -76,6 +78,7 @@ impl Reader {
             State::Pcap(stream) => stream.finish(sink)?.summary(),
             State::PcapNg(stream) => stream.finish(sink)?.summary(),
             State::Text(reader) => reader.finish(sink),
+            State::Qlog(reader) => reader.finish(sink),
             State::Condensed(stream) => stream.finish(sink)?.summary(),
             State::Undecided(_) => unreachable!("decided above"),
         }
@@ -86,6 +89,10 @@ impl Reader {
             State::Pcap(stream) => stream.push(bytes, sink),
             State::PcapNg(stream) => stream.push(bytes, sink),
             State::Text(reader) => reader.push(bytes, sink),
+            State::Qlog(reader) => {
+                reader.push(bytes, sink);
+                Ok(())
+            }
             State::Condensed(stream) => stream.push(bytes, sink),
             State::Undecided(_) => unreachable!("forwarded only once decided"),
         }
@@ -98,6 +105,7 @@ impl State {
             Format::Pcap(variant) => Self::Pcap(Box::new(RecordStream::new(PcapReader::new(variant)))),
             Format::PcapNg => Self::PcapNg(Box::new(RecordStream::new(PcapNgReader::default()))),
             Format::Text => Self::Text(Box::default()),
+            Format::Qlog { is_sequence } => Self::Qlog(Box::new(QlogReader::new(is_sequence))),
             Format::Condensed => Self::Condensed(Box::new(RecordStream::new(CondensedReader::default()))),
         }
     }

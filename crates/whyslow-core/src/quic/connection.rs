@@ -157,13 +157,19 @@ impl QuicConnection {
     pub(super) fn open(long: &Long<'_>, datagram: &Datagram, time: Time) -> Option<Self> {
         let keys = InitialKeys::of_client(long.version, long.dcid)?;
         keys.open(long)?;
-        Some(Self {
-            ends: [datagram.from, datagram.to],
-            client_now: datagram.from,
-            keys: Some(keys),
+        let ends = [datagram.from, datagram.to];
+        Some(Self { keys: Some(keys), ..Self::new(ends, long.version, long.dcid, time) })
+    }
+
+    /// Between a client and a server.
+    pub(super) fn new(ends: [Endpoint; 2], version: u32, dcid: &[u8], time: Time) -> Self {
+        Self {
+            ends,
+            client_now: ends[0],
+            keys: None,
             hello: CryptoStream::default(),
             name: None,
-            facts: Quic { version: long.version, ..Quic::default() },
+            facts: Quic { version, ..Quic::default() },
             senders: Default::default(),
             syn: None,
             answered: None,
@@ -180,10 +186,38 @@ impl QuicConnection {
             is_unreadable: false,
             stopped: None,
             random: None,
-            dcid: long.dcid.to_vec(),
+            dcid: dcid.to_vec(),
             given: time,
             last: time,
-        })
+        }
+    }
+
+    /// Takes what an end sent of the handshake, which was read elsewhere. `opens`: the first of the
+    /// client's hello, once more perhaps.
+    pub(super) fn on_handshake(&mut self, at: Place, opens: bool) {
+        self.last = self.last.max(at.time);
+        match at.from {
+            End::Client if self.answered.is_none() => {
+                if self.syn.is_none() || opens {
+                    self.facts.initial_retransmissions += u64::from(self.syn.is_some());
+                    self.syn = Some(at.time);
+                    self.give(at, Flags::SYN, 0);
+                }
+            }
+            End::Client => self.establish(at),
+            End::Server if self.answered.is_none() => self.answer(at),
+            End::Server => {}
+        }
+    }
+
+    /// The client's hello comes again behind a Retry.
+    pub(super) fn on_retry(&mut self) {
+        (self.facts.retry, self.syn) = (true, None);
+    }
+
+    pub(super) fn place(&self, datagram: &Datagram, (time, frame): (Time, Frame)) -> Place {
+        let from = if datagram.from == self.ends[1] { End::Server } else { End::Client };
+        Place { from, time, frame, ttl: datagram.ttl, ecn: datagram.ecn }
     }
 
     pub(super) fn key(&self) -> [Endpoint; 2] {
@@ -239,12 +273,12 @@ impl QuicConnection {
         (time, frame): (Time, Frame),
         keys: Option<&KeyRing>,
     ) -> Option<Vec<u8>> {
-        let from = if datagram.from == self.ends[1] { End::Server } else { End::Client };
+        let at = self.place(datagram, (time, frame));
+        let from = at.from;
         if from == End::Client && datagram.from != self.client_now {
             self.client_now = datagram.from;
             self.facts.migrations += 1;
         }
-        let at = Place { from, time, frame, ttl: datagram.ttl, ecn: datagram.ecn };
         self.infer_acks(Some(time));
         self.time_exchange_after_silence(at);
         self.last = self.last.max(time);

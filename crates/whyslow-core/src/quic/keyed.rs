@@ -75,7 +75,7 @@ impl QuicConnection {
         true
     }
 
-    fn emit(&mut self, at: Place, emission: Emission, mut streams: Vec<StreamBytes>) {
+    pub(super) fn emit(&mut self, at: Place, emission: Emission, mut streams: Vec<StreamBytes>) {
         let Emission { places, ack, sack, window, .. } = emission;
         let scaled = |window: u64| u16::try_from(window.div_ceil(1 << WINDOW_SCALE)).unwrap_or(u16::MAX);
         let window = window.map_or(u16::MAX, scaled);

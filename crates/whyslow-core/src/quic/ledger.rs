@@ -390,7 +390,8 @@ impl Ledger {
             }
         }
         flow.window = flow.window.max(self.window);
-        flow.late_s += (granted - loop_back - PROMPT_GRANT).or_zero();
+        let late = granted - loop_back;
+        flow.late_s += if late > PROMPT_GRANT { late } else { Nanos::ZERO };
         Some(time - until)
     }
 

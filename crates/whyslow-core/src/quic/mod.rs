@@ -14,6 +14,7 @@ mod header;
 mod hello;
 mod keyed;
 mod ledger;
+mod logged;
 mod opened;
 mod protection;
 mod sent;
@@ -21,6 +22,7 @@ mod sent;
 mod unprotected;
 
 use crate::capture::Packet;
+use crate::capture::qlog::record;
 use crate::tls::KeyRing;
 use crate::types::Frame;
 use crate::units::{Nanos, Time};
@@ -81,6 +83,9 @@ impl QuicReader {
         if datagram.is_cut() {
             return Taken::Unknown;
         }
+        if packet.link == record::LINK {
+            return self.take_record(packet, datagram, frame);
+        }
         let payload = datagram.payload(packet);
         let long = Long::split(payload).map(|(long, _)| long);
         let opens = long.as_ref().filter(|long| long.kind == Kind::Initial && datagram.wire >= LEAST_INITIAL);
@@ -113,6 +118,19 @@ impl QuicReader {
             // The connection migrated to another path.
             self.by_ends.insert(in_order(datagram), index);
         }
+        let (sent, known) = connection.taken();
+        Taken::Known { sent, known }
+    }
+
+    /// Handles an event of a qlog.
+    fn take_record(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) -> Taken<'_> {
+        let Some(event) = record::Record::read(datagram.payload(packet)) else { return Taken::Unknown };
+        let index = match self.by_ends.get(&in_order(datagram)) {
+            Some(&index) => index,
+            None => self.insert(QuicConnection::logged(datagram, packet.time)),
+        };
+        let Some(connection) = self.connections.get_mut(index) else { return Taken::Unknown };
+        connection.take_record(&event, datagram, (packet.time, frame));
         let (sent, known) = connection.taken();
         Taken::Known { sent, known }
     }

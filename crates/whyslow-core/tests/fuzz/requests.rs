@@ -4,7 +4,8 @@
 use super::harness::{fuzz, kind_of};
 use super::meter::peak_during;
 use super::stages::bounded;
-use super::{explain, seeds};
+use super::{Fingerprint, explain, seeds};
+use whyslow_core::capture::Reader;
 use whyslow_core::types::{End, Side};
 use whyslow_core::unstable::quic::read_frames;
 use whyslow_core::unstable::tcp::payload::{ClearPiece, RequestFacts, read_clear, read_http3};
@@ -220,6 +221,41 @@ fn packets_of_quic() -> Vec<Vec<u8>> {
         packet(0, 2, &[&[2, 0, 0, 0, 0][..], &stream(3, 0, &[0, 4, 2, 1, 0], false)].concat()),
     ];
     vec![plain.concat(), table.concat()]
+}
+
+/// Longest JSON value beside its text: a number of two bytes takes 32 in memory.
+const JSON: usize = 40;
+
+/// A qlog, whole and in pieces, and what it says.
+fn qlog(input: &[u8]) -> u64 {
+    let read = |piece: usize| {
+        let (mut reader, mut packets) = (Reader::new(), Fingerprint::default());
+        let pushed = input.chunks(piece).try_for_each(|piece| reader.push(piece, &mut packets));
+        let outcome = pushed.and_then(|()| reader.finish(&mut packets).map(|summary| summary.problems.len()));
+        (packets, outcome.map_err(|error| error.message))
+    };
+    let (whole, peak) = peak_during(|| read(input.len().max(1)));
+    assert!(peak <= JSON * input.len() + (2 << 20), "{peak} bytes of memory for an input of {}", input.len());
+    assert_eq!(whole, read(1 + input.len() % 61), "in pieces");
+    kind_of(&(explain(input), whole.1.is_ok()))
+}
+
+fn logs() -> Vec<Vec<u8>> {
+    let whole = br#"{"qlog_version":"0.3","traces":[{"vantage_point":{"type":"client"},"common_fields":{"time_format":"relative","reference_time":5},"events":[{"time":1,"name":"transport:parameters_set","data":{"owner":"local","initial_max_data":65536}},{"time":2,"name":"transport:packet_sent","data":{"header":{"packet_type":"initial","packet_number":0},"frames":[{"frame_type":"crypto","offset":0,"length":300}]}},{"time":40,"name":"transport:packet_received","data":{"header":{"packet_type":"initial","packet_number":"0"},"frames":[{"frame_type":"ack","acked_ranges":[[0]]}]}},{"time":41,"name":"http:frame_created","data":{"stream_id":0,"frame":{"frame_type":"headers","headers":[{"name":":method","value":"GET"},{"name":":path","value":"/a"}]}}},{"time":41,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"frames":[{"frame_type":"stream","stream_id":0,"offset":0,"length":40,"fin":true}]}},{"time":82,"name":"quic:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":5},"frames":[{"frame_type":"ack","acked_ranges":[[0,0],[1]]},{"frame_type":"stream","stream_id":0,"raw":{"payload_length":900}},{"frame_type":"max_data","maximum":99999}]}}]}]}"#;
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/qlog");
+    let recorded = std::fs::read(folder.join("think-client.qlog")).unwrap();
+    let header =
+        &br#"{"qlog_format":"JSON-SEQ","qlog_version":"0.4","trace":{"common_fields":{"time_format":"delta"}}}"#[..];
+    let events = recorded.windows(9).enumerate().filter(|(_, part)| *part == br#"{"data": "#).map(|(at, _)| at);
+    let events: Vec<usize> = events.take(60).collect();
+    let records = events.windows(2).map(|pair| &recorded[pair[0]..pair[1] - 2]);
+    let sequence = std::iter::once(header).chain(records).flat_map(|record| [b"\x1e", record, b"\n"].concat());
+    vec![whole.to_vec(), sequence.collect(), recorded]
+}
+
+#[test]
+fn qlogs() {
+    fuzz("qlog", logs(), qlog);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod capture_vs_tshark;
 mod condensed;
 mod decrypted;
+mod qlog;
 mod summary_verdicts;
 mod text_verdicts;
 mod text_vs_pcap;

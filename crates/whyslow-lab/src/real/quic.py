@@ -126,6 +126,11 @@ def fixed_stream_windows(self, builder, space, stream):
         )
         buf.push_uint_var(stream.stream_id)
         buf.push_uint_var(stream.max_stream_data_local)
+        if self._quic_logger is not None:
+            granted = self._quic_logger.encode_max_stream_data_frame(
+                maximum=stream.max_stream_data_local, stream_id=stream.stream_id
+            )
+            builder.quic_logger_frames.append(granted)
         stream.max_stream_data_local_sent = stream.max_stream_data_local
 
 

@@ -19,7 +19,7 @@ pub(super) use names::registered_name;
 use super::context::{DecodeContext, Decoded, Inside};
 use super::view::View;
 use super::{Skip, ethertype, ip, llc};
-use crate::capture::LinkType;
+use crate::capture::{LinkType, qlog};
 
 /// Decodes a packet that begins with the header of `link`.
 pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>) -> Decoded<'a> {
@@ -33,6 +33,7 @@ pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>)
         10 => minor::fddi(context, view),
         // The number of DLT_RAW differs between systems; some writers put it into files unchanged.
         12 | 14 | 101 | 228 | 229 => ip::decode(context, view),
+        link if link == qlog::record::LINK.0 => ip::decode(context, view),
         51 => ethertype::pppoe_session(context, view),
         19 | 100 | 106 => minor::atm_llc(context, view),
         104 => ppp::cisco_hdlc(context, view),

@@ -4,8 +4,11 @@ use crate::capture::LinkType;
 use std::borrow::Cow;
 
 /// The name of a link type, without `LINKTYPE_`: `ETHERNET`, `LINUX_SLL2`, …; the number if it is
-/// not registered.
+/// not registered, and `qlog` for events of a log.
 pub fn link_type_name(link: LinkType) -> Cow<'static, str> {
+    if link == crate::capture::qlog::record::LINK {
+        return Cow::Borrowed("qlog");
+    }
     match registered_name(link) {
         Some(name) => Cow::Borrowed(name),
         None => Cow::Owned(link.0.to_string()),

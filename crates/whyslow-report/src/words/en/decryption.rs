@@ -7,6 +7,9 @@ pub(in crate::words) fn decryption(of: &Decryption) -> String {
     let version = version(of.version);
     let [client, server] = of.directions.each_ref().map(|direction| thousands(direction.bytes));
     match of.stopped() {
+        None if of.version.is_none() => {
+            format!("the endpoint's log: {client} bytes from the client, {server} bytes from the server")
+        }
         None => format!("{version} decrypted: {client} bytes from the client, {server} bytes from the server"),
         Some(why) if of.bytes() == 0 => format!("{version} not decrypted: {}", reason(why)),
         Some(why) => format!(

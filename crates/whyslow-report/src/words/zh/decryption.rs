@@ -7,6 +7,7 @@ pub(in crate::words) fn decryption(of: &Decryption) -> String {
     let version = version(of.version);
     let [client, server] = of.directions.each_ref().map(|direction| thousands(direction.bytes));
     match of.stopped() {
+        None if of.version.is_none() => format!("端点日志：客户端 {client} 字节，服务器 {server} 字节"),
         None => format!("{version} 已解密：客户端 {client} 字节，服务器 {server} 字节"),
         Some(why) if of.bytes() == 0 => format!("{version} 未解密：{}", reason(why)),
         Some(why) => format!("{version} 只解密了一部分（客户端 {client} 字节，服务器 {server} 字节）：{}", reason(why)),
