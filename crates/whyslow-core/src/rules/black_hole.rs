@@ -34,8 +34,8 @@ pub(super) fn is_seen(case: &TransferCase<'_>) -> bool {
 
 /// The same by the transfer alone.
 pub(super) fn is_stuck(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
-    // After a handshake small packets are known to pass both ways. With an ICMP error of a router one
-    // retransmission is enough: the error names the cause.
+    // After a handshake small packets are known to pass both ways. With an ICMP error of a router
+    // one retransmission is enough: the error names the cause.
     let is_seen = transfer.stuck_large >= MIN && facts.handshake.is_complete();
     is_seen || (transfer.stuck_large > 0 && is_reported(facts, sender, transfer))
 }
