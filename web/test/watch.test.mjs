@@ -43,6 +43,8 @@ test("transfers appear as they end, and the costliest cause is shown", async (t)
   assert.match(await page.textContent('[aria-label="Time lost by server"]'), /192\.0\.2\.7:443|test:443/);
   const missing = await page.textContent(".missing");
   assert.match(missing, /0 dropped by the ring.*0 dropped by the interface.*0 cut/);
+  // An open page would ask the program after its end.
+  await page.close();
   assert.equal(await end(), 0);
 });
 

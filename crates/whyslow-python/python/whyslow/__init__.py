@@ -20,7 +20,7 @@ import tempfile
 from itertools import groupby
 from operator import itemgetter
 
-from . import _whyslow
+from . import _whyslow, types
 from ._notebook import html
 from ._objects import attributes, listed
 from ._sources import inputs_of, named
@@ -45,6 +45,7 @@ __all__ = [
     "stitch",
     "stitch_shard",
     "table",
+    "types",
 ]
 
 TABLES = ("connections", "transfers", "findings", "files", "problems", "rounds", "packets")
