@@ -73,8 +73,8 @@ demo: tools page
 	$(CARGO) build --profile demo --quiet -p whyslow --no-default-features
 	@rm -rf $(RECORDED)
 	@echo
-	@echo '$$ whyslow lab run far --only new --out $(RECORDED)'
-	@if target/demo/whyslow lab run far --only new --out $(RECORDED); then \
+	@echo '$$ whyslow lab run far --only new --output $(RECORDED)'
+	@if target/demo/whyslow lab run far --only new --output $(RECORDED); then \
 	    file=$(RECORDED)/far/new-1/client.pcap; \
 	else \
 	    echo "nothing was recorded here: this is a bundled capture"; file=$(SAMPLE); \
@@ -149,8 +149,8 @@ growth: tools
 calibrate: tools
 	$(CARGO) build --release --quiet -p whyslow
 	@rm -f target/confidence.tsv
-	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
-	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
+	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
+	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
 	cp target/confidence.tsv crates/whyslow-core/src/conclude/confidence.tsv
 
 # One stage at a time, nanoseconds a packet.

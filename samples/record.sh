@@ -16,7 +16,7 @@ fi
 failed=
 for name in "$@"; do
     # Whether there is a result stands in its file.
-    target/release/whyslow lab run "samples/recipes/$name.toml" --attempts 20 --out "$out" >"$out/log" 2>&1 || true
+    target/release/whyslow lab run "samples/recipes/$name.toml" --tries 20 --output "$out" >"$out/log" 2>&1 || true
     if grep -qs '"problems":\[\],"confirmed":true' "$out/$name/$name-1/result.json"; then
         case " $client " in *" $name "*) ;; *) cp "$out/$name/$name-1/server.pcap" "samples/$name-server.pcap" ;; esac
         case " $both $client " in *" $name "*) cp "$out/$name/$name-1/client.pcap" "samples/$name-client.pcap" ;; esac

@@ -29,7 +29,7 @@ export function Cause({ slug, content, help }: { slug: string; content: Content;
   );
 }
 
-/** What `whyslow help-cause` says. */
+/** What `whyslow causes` says. */
 export function HelpDialog({
   content,
   slug,
@@ -56,7 +56,7 @@ export function HelpDialog({
     if (content.docs[name]) show(name);
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it; `whyslow help-cause` has the text.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it; `whyslow causes` has the text.
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close} onClick={follow}>
       {doc && (
         <article>

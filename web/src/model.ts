@@ -1,7 +1,7 @@
 // Made by `npm run model` from docs/schema/whyslow-2.schema.json: change that.
 
 /**
- * The public name of a cause; `whyslow help-cause SLUG` explains it. Later versions may add names.
+ * The public name of a cause; `whyslow causes SLUG` explains it. Later versions may add names.
  */
 export type Cause = string;
 /** Which end of a connection: the one that opened it, or the other. */
@@ -17,7 +17,7 @@ export type Frame = number | string;
  */
 export type Party = "client" | "server" | "network" | "nobody" | "unknown";
 /**
- * What held a transfer back at one instant. Limits partition its time. `whyslow help-cause`
+ * What held a transfer back at one instant. Limits partition its time. `whyslow causes`
  * explains them.
  */
 export type Limit =

@@ -147,7 +147,7 @@ impl Cause {
         Self::ALL.iter().copied().find(|cause| cause.slug() == slug)
     }
 
-    /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one
+    /// Its documentation as Markdown, as `causes` prints it: the first line is the cause in one
     /// sentence.
     pub fn markdown(self) -> String {
         markdown(self.source())

@@ -340,7 +340,7 @@ mod tests {
             content["causes"].as_array().unwrap().iter().map(|cause| cause["seconds"].as_f64().unwrap()).collect();
         assert!(!seconds.is_empty() && seconds.is_sorted_by(|a, b| a >= b));
         let doc = &content["docs"]["slow-start"];
-        assert!(doc["title"].as_str().unwrap().starts_with("The sender began with little"));
+        assert_eq!(doc["title"], Cause::SlowStart.markdown().lines().next().unwrap());
         assert!(doc["html"].as_str().unwrap().contains("<h2>The fix</h2>"));
     }
 

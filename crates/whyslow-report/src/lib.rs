@@ -9,7 +9,7 @@
 //!   readable without it;
 //! - [`render::json`]: the contract `whyslow/2` for programs; its JSON Schema is
 //!   `docs/schema/whyslow-2.schema.json`;
-//! - [`render::markdown`]: the documentation of a cause, for `whyslow help-cause`.
+//! - [`render::markdown`]: the documentation of a cause, for `whyslow causes`.
 //!
 //! Text from a capture (host names, request paths, file names) is hostile: [`text::harmless`]
 //! writes out what steers a terminal, turns the reading order round or hides, and every renderer

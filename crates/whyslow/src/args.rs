@@ -57,15 +57,18 @@ pub(crate) enum Command {
     Gateway(crate::gateway::Gateway),
     /// Explain a cause: how it is recognised, why it costs time, how to fix it; without a name, all
     /// are listed.
-    HelpCause {
+    #[command(alias = "help-cause")]
+    Causes {
         /// The cause's name, as `slow-start`.
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
-    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow stitch`.
-    Scan(crate::scan::Scan),
+    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow merge`.
+    #[command(alias = "scan")]
+    Condense(crate::condense::Condense),
     /// Explain condensed captures together, like the captures that they were made from.
-    Stitch(Explain),
+    #[command(alias = "stitch")]
+    Merge(Explain),
     /// Show captures in the browser, on a page that only this machine can open.
     View(View),
     /// Write the page as one file, which opens without network.
@@ -124,7 +127,8 @@ pub(crate) struct LinuxOnly {
 pub(crate) struct Explain {
     /// Captures: files, `-` for standard input, or URLs (s3://, gs://, az://, http://, https://; a
     /// key may have `*` and `?`). Files that follow each other in time are read as one, and
-    /// captures of one connection at two places are compared.
+    /// captures of one connection at two places are compared. `FILE#3` shows its connection 3 in
+    /// full, as --connection 3 does.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

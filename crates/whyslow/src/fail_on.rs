@@ -39,7 +39,7 @@ impl FailOn {
         };
         let what = match name.trim() {
             "any" => What::Any,
-            name => What::Cause(crate::help_cause::known(name)?),
+            name => What::Cause(crate::cause_pages::known(name)?),
         };
         Ok(Self { what, over })
     }

@@ -1,6 +1,6 @@
 //! What to do about an input that cannot be read.
 
-use crate::help_cause;
+use crate::cause_pages;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -44,8 +44,8 @@ fn hint(error: &Error) -> Option<String> {
 
 /// What may have been meant by the name of a file that does not exist.
 fn missing(name: &str) -> String {
-    if help_cause::is_cause(name) {
-        return format!("`whyslow help-cause {name}` explains this cause; a capture is a file");
+    if cause_pages::is_cause(name) {
+        return format!("`whyslow causes {name}` explains this cause; a capture is a file");
     }
     if matches!(name, "version" | "help") {
         return format!("did you mean `whyslow --{name}`?");

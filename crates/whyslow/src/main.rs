@@ -6,6 +6,7 @@
 
 mod args;
 mod capture;
+mod cause_pages;
 mod ci;
 mod compare;
 mod evidence;
@@ -14,15 +15,14 @@ mod explain;
 mod export;
 mod fail_on;
 mod gateway;
-mod help_cause;
 mod hints;
 // A machine's TCP state is read in Linux' format.
+mod condensed_files;
 #[cfg(target_os = "linux")]
 mod host;
 mod interrupt;
 mod keylog;
 mod spooled;
-mod stitched;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
@@ -34,11 +34,11 @@ mod predict;
 mod probe;
 mod progress;
 // Their output too.
+mod condense;
 #[cfg(target_os = "linux")]
 mod prove;
 mod quantity;
 mod report;
-mod scan;
 mod select;
 mod settings;
 mod table;
@@ -91,10 +91,10 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Capture(task) => return capture::run(task, out),
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),
-        Task::Scan(task) => return scan::run(task),
+        Task::Condense(task) => return condense::run(task),
         Task::Gateway(task) => return gateway::run(task, settings.color),
-        Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
-        Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
+        Task::Causes(None) => out.write(&cause_pages::list(out.width()))?,
+        Task::Causes(Some(slug)) => out.write(&cause_pages::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]
         Task::Lab(lab) => return lab::run(lab, out),
         #[cfg(not(target_os = "linux"))]

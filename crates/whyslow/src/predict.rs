@@ -29,7 +29,7 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "SHARE", value_parser = quantity::share, default_value = "0%")]
     loss: f64,
     /// The end that sends the payload.
-    #[arg(long, value_enum, default_value_t = Direction::Download)]
+    #[arg(long = "direction", alias = "way", value_enum, default_value_t = Direction::Download)]
     way: Direction,
     /// Encryption of the connection.
     #[arg(long, value_enum, default_value_t = TlsVersion::None)]

@@ -4,7 +4,7 @@ use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
 use crate::language;
 use crate::output::OutputPath;
-use crate::place::inputs;
+use crate::place::{TransferPlace, inputs};
 use crate::select::Selection;
 use anstream::ColorChoice;
 use clap::CommandFactory;
@@ -31,9 +31,9 @@ pub(crate) enum Task {
     Capture(Box<crate::capture::args::Capture>),
     Compare(crate::compare::args::Compare),
     Export(Box<crate::export::args::Export>),
-    Scan(crate::scan::Scan),
+    Condense(crate::condense::Condense),
     Gateway(crate::gateway::Gateway),
-    HelpCause(Option<String>),
+    Causes(Option<String>),
     Predict(Box<crate::predict::Predict>),
     Probe(Box<crate::probe::args::Probe>),
     #[cfg(target_os = "linux")]
@@ -165,13 +165,13 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
             is_not_a_command(&args.files)?;
             explain(args)?
         }
-        Command::Scan(task) => Task::Scan(task),
-        Command::Stitch(args) => stitch(args)?,
+        Command::Condense(task) => Task::Condense(task),
+        Command::Merge(args) => stitch(args)?,
         Command::Capture(task) => Task::Capture(task),
         Command::Compare(task) => Task::Compare(task),
         Command::Export(task) => Task::Export(task),
         Command::Gateway(task) => Task::Gateway(task),
-        Command::HelpCause { slug } => Task::HelpCause(slug),
+        Command::Causes { slug } => Task::Causes(slug),
         Command::Predict(predict) => Task::Predict(predict),
         Command::Probe(probe) => Task::Probe(probe),
         #[cfg(target_os = "linux")]
@@ -224,10 +224,16 @@ fn is_not_a_command(files: &[PathBuf]) -> Result<(), clap::Error> {
 
 /// # Errors
 /// When a URL names nothing.
-fn explain(args: Explain) -> anyhow::Result<Task> {
+fn explain(mut args: Explain) -> anyhow::Result<Task> {
     let inputs = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Ok(Task::Usage),
         [] => vec![Input::Stdin],
+        [one] => {
+            let places = TransferPlace::all(one)?;
+            let chosen = places.first().and_then(|place| place.which.connection);
+            args.selection.connection = args.selection.connection.or(chosen);
+            places.into_iter().map(|place| place.input).collect()
+        }
         files => inputs(files)?,
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None, messages: true };
@@ -254,7 +260,7 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
 /// # Errors
 /// When there is nothing to stitch.
 fn stitch(args: Explain) -> anyhow::Result<Task> {
-    let files = crate::stitched::files(&args.files)
+    let files = crate::condensed_files::files(&args.files)
         .map_err(|error| Args::command().error(ErrorKind::ValueValidation, format!("{error:#}")))?;
     Ok(match explain(Explain { files, ..args })? {
         Task::Explain(task) => Task::Explain(ExplainTask { stitched: true, ..task }),

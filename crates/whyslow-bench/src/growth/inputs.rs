@@ -9,7 +9,7 @@ use std::net::Ipv6Addr;
 pub enum Reads {
     /// `whyslow FILE --json --threads 1`.
     Json,
-    /// `whyslow scan FILE`.
+    /// `whyslow condense FILE`.
     Scan,
     /// `whyslow watch - --jsonl`, from a pipe.
     Watch,

@@ -55,7 +55,8 @@ fn a_connection_is_as_ss_shows_it() {
             let end = format!("bl{},d{})", memory.backlog, socket.drops.unwrap());
             let shown = value(&line, "skmem").unwrap();
             assert!(shown.starts_with(&start) && shown.ends_with(&end), "{start} {end} {line}");
-            assert_eq!(socket.owners.iter().map(|owner| owner.pid).collect::<Vec<_>>(), [std::process::id()]);
+            // A process that another test starts has all sockets until it executes its program.
+            assert!(socket.owners.iter().any(|owner| owner.pid == std::process::id()), "{:?}", socket.owners);
         }
         assert_ne!(namespace.sockets[0].cookie, namespace.sockets[1].cookie);
     });

@@ -20,7 +20,7 @@ pub(crate) fn findings() -> Vec<Column> {
             Some(scope.to_owned())
         }),
         int("rank", "Its place, from 1, among those of the same: most seconds first.", |row| Some(row.place.item + 1)),
-        text("cause", "The cause's name: `whyslow help-cause NAME` explains it.", |row| {
+        text("cause", "The cause's name: `whyslow causes NAME` explains it.", |row| {
             Some(row.finding()?.cause.slug().to_owned())
         }),
         seconds("cost_s", "Time that it cost.", |row| Some(row.finding()?.cost_s)),

@@ -2,7 +2,7 @@
 
 use super::causes;
 use super::finding::{Finding, Slug};
-use crate::help_cause::nearest;
+use crate::cause_pages::nearest;
 use crate::quantity;
 use clap::Args;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
     pub(super) lang: Option<Lang>,
     /// Exit with status 1 if this was found: `close-wait`, `stale-ssthresh`, … (`whyslow
-    /// help-cause` lists them), or `any`; may be given more than once.
+    /// causes` lists them), or `any`; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
     pub(super) fail_on: Vec<FailOn>,
 }
@@ -111,7 +111,7 @@ impl FailOn {
             Some(cause) => Ok(Self(Some(cause))),
             None => Err(match nearest(text, causes::ALL.iter().map(|cause| cause.slug())) {
                 Some(near) => format!("no finding of a host is named `{text}`; did you mean `{near}`?"),
-                None => format!("no finding of a host is named `{text}`; `whyslow help-cause` lists them"),
+                None => format!("no finding of a host is named `{text}`; `whyslow causes` lists them"),
             }),
         }
     }

@@ -40,7 +40,7 @@ pub(crate) struct Run {
     pub names: Vec<String>,
 
     /// Folder of the results; an existing unchanged run is kept.
-    #[arg(long, value_name = "DIR", default_value = "lab-results")]
+    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results")]
     pub out: OutputPath,
 
     /// Only runs whose name contains this; may be given more than once.
@@ -56,7 +56,7 @@ pub(crate) struct Run {
     pub jobs: u32,
 
     /// Maximum number of tries if the machine disturbs a run.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long = "tries", alias = "attempts", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Set a key of the scenario, as `path.rtt=50ms`; may be given more than once.
@@ -100,7 +100,7 @@ pub(crate) struct Gallery {
     pub page: OutputPath,
 
     /// Folder of the results; an existing unchanged run is kept.
-    #[arg(long, value_name = "DIR", default_value = "lab-results")]
+    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results")]
     pub out: OutputPath,
 
     /// Only conditions whose name contains this; may be given more than once.
@@ -108,7 +108,7 @@ pub(crate) struct Gallery {
     pub only: Vec<String>,
 
     /// Maximum number of tries if the machine disturbs a run.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long = "tries", alias = "attempts", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Set a key of the scenario, as `path.down.rate=100mbit`; may be given more than once.
@@ -139,7 +139,7 @@ pub(crate) struct Exec {
     pub client: String,
 
     /// Folder for the captures and the records of the run.
-    #[arg(long, value_name = "DIR", default_value = "lab-results/exec")]
+    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results/exec")]
     pub out: OutputPath,
 
     /// Print the explanation as one JSON object (schema whyslow/2).
@@ -213,11 +213,11 @@ pub(crate) struct Score {
     pub calibrate: Option<OutputPath>,
 
     /// Maximum number of tries if the machine disturbs a run.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long = "tries", alias = "attempts", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Folder of the recorded runs; a run that is there already is judged as it is.
-    #[arg(long, value_name = "DIR", default_value = "lab-results")]
+    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results")]
     pub out: OutputPath,
 }
 

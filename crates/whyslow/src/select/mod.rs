@@ -28,7 +28,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
     /// Only connections that this cause cost time.
-    #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]
+    #[arg(long, value_name = "CAUSE", value_parser = crate::cause_pages::known)]
     pub cause: Option<Cause>,
     /// Only connections with a transfer that took longer than this, as `2s`.
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]

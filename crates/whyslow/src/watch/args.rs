@@ -54,7 +54,7 @@ pub(crate) struct Watch {
     pub server: Option<String>,
 
     /// Only transfers that this cause cost time.
-    #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known, help_heading = "Selecting")]
+    #[arg(long, value_name = "CAUSE", value_parser = crate::cause_pages::known, help_heading = "Selecting")]
     pub cause: Option<Cause>,
 
     /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/2).

@@ -67,7 +67,7 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
             run("out", "report {other} --keylog {in} -o {place}"),
         ],
     ),
-    ("scan", "out", &[linked("parts/in.condensed.zst", "scan {in} --out {dir}/parts")]),
+    ("condense", "out", &[linked("parts/in.condensed.zst", "condense {in} --out {dir}/parts")]),
     (
         "watch",
         "keep",
@@ -130,9 +130,9 @@ pub const INPUTS: &[(&str, &str)] = &[
     ("prove", "capture"),
     ("report", "files"),
     ("report", "proof"),
-    ("scan", "files"),
-    ("stitch", "baseline"),
-    ("stitch", "files"),
+    ("condense", "files"),
+    ("merge", "baseline"),
+    ("merge", "files"),
     ("view", "files"),
     ("view", "proof"),
 ];

@@ -32,14 +32,14 @@ fn what_makes_no_sense_is_refused() {
     is_refused(&["--netns", "4000000"], "no network namespace could be read");
     is_refused(&["--fail-on", "close-wiat"], "did you mean `close-wait`?");
     is_refused(&["--fail-on", "slow start!"], "no finding of a host");
-    is_refused(&["--fail-on", "xyzzy"], "`whyslow help-cause` lists them");
+    is_refused(&["--fail-on", "xyzzy"], "`whyslow causes` lists them");
     is_refused(&["eth0"], "unexpected argument");
 }
 
 #[test]
 fn causes_of_hosts_are_explained() {
     let explain = |slug: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).args(["help-cause", slug]).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).args(["causes", slug]).output().unwrap();
         assert!(output.status.success(), "{slug}");
         String::from_utf8(output.stdout).unwrap()
     };
@@ -47,7 +47,7 @@ fn causes_of_hosts_are_explained() {
     // A cause of captures has both.
     let both = explain("receive-window");
     assert!(both.contains("as `whyslow host` finds it") || both.contains("as whyslow host finds it"), "{both}");
-    let list = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg("help-cause").output().unwrap();
+    let list = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg("causes").output().unwrap();
     assert!(String::from_utf8(list.stdout).unwrap().contains("stale-ssthresh"));
 }
 

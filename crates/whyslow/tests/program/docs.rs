@@ -339,7 +339,7 @@ fn indented(text: &str) -> String {
 
 #[test]
 fn the_causes_are_those_of_the_rules() {
-    let mut text = "# All causes\n\nFor those who look up a cause: the documentation of its rule, which `whyslow help-cause NAME` prints. \
+    let mut text = "# All causes\n\nFor those who look up a cause: the documentation of its rule, which `whyslow causes NAME` prints. \
                     Generated.\n"
         .to_owned();
     for cause in whyslow_core::cause::Cause::ALL {

@@ -138,5 +138,5 @@ fn stitch_joins_condensed_captures_or_reports_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let other: PathBuf = folder.path().join("other.condensed");
     std::fs::write(&other, &seeds[0]).unwrap();
-    fuzz_command("stitch", seeds, &["stitch", "{}", other.to_str().unwrap(), "--json"]);
+    fuzz_command("merge", seeds, &["merge", "{}", other.to_str().unwrap(), "--json"]);
 }

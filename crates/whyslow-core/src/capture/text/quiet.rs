@@ -1,9 +1,9 @@
 //! TCP as `-q` prints it, `IP A.1 > B.2: tcp 1460`: no numbers, no flags, no window.
 //!
-//! Usually such a text cannot be analysed. But if routers report packets as too big ("need to
-//! frag"), it shows which segments did not pass. So the lines are stored until such an error comes.
-//! Then each segment is assumed to follow the previous one. Segments after an error that come after
-//! a pause, or have a size that fits, are retransmissions of the reported data.
+//! Usually such a text cannot be analysed. But if a router reports packets as too big ("need to
+//! frag") again, although the sender had time to obey, it shows a black hole. So the lines are
+//! stored until then. Each segment is assumed to follow the previous one. Segments after an error
+//! that come after a pause, or have a size that fits, are retransmissions of the reported data.
 
 use super::errors::IcmpLine;
 use super::start::Start;
@@ -96,15 +96,24 @@ impl QuietLines {
         self.held.len() <= MAX_HELD
     }
 
-    /// Returns the stored lines if `text` is an error about a segment in them.
+    /// Returns the stored lines if `text` repeats an error after which the sender sent another
+    /// segment that is too big. Without sequence numbers nothing else is certain about a
+    /// connection.
     pub(super) fn release(&mut self, text: &str) -> Option<Vec<HeldLine>> {
         let error = too_big(text)?;
-        let is_about = |line: &HeldLine| segment(&line.text).is_some_and(|(from, ..)| is_at(from, error.to));
-        if !self.held.iter().any(is_about) {
-            return None;
+        let (mut first, mut is_ignored) = (None, false);
+        for line in &self.held {
+            let at = line.start.stamp.map(nanos);
+            match (too_big(&line.text), segment(&line.text)) {
+                (Some(earlier), _) if earlier.to == error.to && first.is_none() => first = at,
+                (None, Some((from, _, length))) if is_at(from, error.to) && length + HEADERS > error.mtu => {
+                    is_ignored |= first.zip(at).is_some_and(|(first, at)| at.saturating_sub(first) >= PAUSE);
+                }
+                _ => {}
+            }
         }
-        self.is_released = true;
-        Some(std::mem::take(&mut self.held))
+        self.is_released = is_ignored;
+        is_ignored.then(|| std::mem::take(&mut self.held))
     }
 
     /// Processes an error, if `text` is one.

@@ -239,7 +239,7 @@ fn network(text: &str, span: Range<usize>, which: Which) -> Result<Test, SyntaxE
 
 fn unknown(span: Range<usize>, word: &str) -> SyntaxError {
     let error = SyntaxError::new(span, format!("unknown test `{word}`"));
-    match crate::help_cause::nearest(word, TESTS.iter().copied()) {
+    match crate::cause_pages::nearest(word, TESTS.iter().copied()) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None if word.parse::<IpAddr>().is_ok() => error.help(format!("an address is `host {word}`")),
         None if word.parse::<u16>().is_ok() => error.help(format!("a port is `port {word}`")),

@@ -107,14 +107,14 @@ fn no_promise_exceeds_the_given_path_rate() {
 
 #[test]
 fn causes_are_explained() {
-    let list = whyslow().arg("help-cause").assert().code(0).get_output().stdout.clone();
+    let list = whyslow().arg("causes").assert().code(0).get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();
     for cause in whyslow_core::cause::Cause::ALL {
         assert!(list.contains(&format!("- {}: ", cause.slug())), "{list}");
-        let one = whyslow().args(["help-cause", cause.slug()]).assert().code(0).get_output().stdout.clone();
+        let one = whyslow().args(["causes", cause.slug()]).assert().code(0).get_output().stdout.clone();
         assert!(String::from_utf8(one).unwrap().starts_with(&format!("{}\n", cause.slug())));
     }
-    let complaint = complaint(whyslow().args(["help-cause", "receve-window"]));
+    let complaint = complaint(whyslow().args(["causes", "receve-window"]));
     assert!(complaint.contains("did you mean `receive-window`?"), "{complaint}");
 }
 
@@ -167,7 +167,7 @@ fn odd_arguments_are_refused_in_words() {
         &["--color", "green", "f"],
         &["--nonsense"],
         &["completions", "tcsh"],
-        &["--json", "help-cause"],
+        &["--json", "causes"],
     ] {
         let complaint = complaint(whyslow().args(args));
         assert!(complaint.starts_with("error: "), "{args:?}: {complaint}");

@@ -67,7 +67,7 @@ fn exit_status_of_evidence_follows_fail_on() {
 #[test]
 fn every_cause_of_evidence_is_documented() {
     for slug in ["listen-overflow", "close-wait", "receive-drops", "checksum-errors"] {
-        assert!(whyslow().args(["help-cause", slug]).output().unwrap().status.success(), "{slug}");
+        assert!(whyslow().args(["causes", slug]).output().unwrap().status.success(), "{slug}");
     }
 }
 

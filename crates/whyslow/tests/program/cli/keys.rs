@@ -137,7 +137,7 @@ fn secrets_and_private_text_are_in_no_output() {
         }
         // Nor in condensed captures.
         let folder = Folder::new();
-        let output = whyslow().args(["scan", "-o"]).arg(folder.0.path()).arg(capture(name)).output().unwrap();
+        let output = whyslow().args(["condense", "-o"]).arg(folder.0.path()).arg(capture(name)).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let condensed = at(&folder, &format!("{name}.pcapng.condensed.zst"));
         let mut bytes = Vec::new();

@@ -11,7 +11,7 @@ const START: u64 = 1_700_000_000_000_000;
 /// Scans each capture by a run of its own, into a folder.
 fn scan(files: &[PathBuf], out: &Path) {
     for file in files {
-        whyslow().arg("scan").arg(file).arg("--out").arg(out).assert().code(0).stdout("").stderr("");
+        whyslow().arg("condense").arg(file).arg("--out").arg(out).assert().code(0).stdout("").stderr("");
     }
 }
 
@@ -43,7 +43,7 @@ fn what_is_scanned_in_parts_is_printed_as_the_captures_are() {
         let folders: Vec<_> = out.iter().rev().filter(|path| path.exists()).cloned().collect();
         for shape in [&["--json"][..], &["--tsv"], &[]] {
             let expected = stdout(shape, &files);
-            assert_eq!(stdout(&[&["stitch"], shape].concat(), &folders), expected, "cut before {cuts:?}");
+            assert_eq!(stdout(&[&["merge"], shape].concat(), &folders), expected, "cut before {cuts:?}");
         }
     }
 }
@@ -57,7 +57,7 @@ fn both_ends_are_compared() {
         scan(&files, &out);
         let expected = stdout(&["--json"], &files);
         assert!(expected.contains("\"pairs_total\": 1"), "{name}");
-        assert_eq!(stdout(&["stitch", "--json"], &[out]), expected, "{name}");
+        assert_eq!(stdout(&["merge", "--json"], &[out]), expected, "{name}");
     }
 }
 
@@ -68,12 +68,12 @@ fn what_is_missing_or_torn_costs_only_itself() {
     let out = folder.put("out", b"").with_extension("d");
     scan(&files, &out);
     let missing = files[0].with_file_name("day-007.pcap");
-    let scanned = whyslow().arg("scan").arg(&missing).arg("--out").arg(&out).assert().code(2).stdout("");
+    let scanned = whyslow().arg("condense").arg(&missing).arg("--out").arg(&out).assert().code(2).stdout("");
     assert!(String::from_utf8_lossy(&scanned.get_output().stderr).contains("day-007.pcap"));
     let torn = out.join("day-001.pcap.condensed.zst");
     let bytes = std::fs::read(&torn).unwrap();
     std::fs::write(&torn, &bytes[..10]).unwrap();
-    let analysis: Value = serde_json::from_str(&stdout(&["stitch", "--json"], &[out])).unwrap();
+    let analysis: Value = serde_json::from_str(&stdout(&["merge", "--json"], &[out])).unwrap();
     let captures = analysis["captures"].as_array().unwrap();
     let unread: Vec<_> = captures
         .iter()
@@ -90,17 +90,17 @@ fn inputs_that_cannot_be_stitched_are_reported() {
     let folder = Folder::new();
     let empty = folder.put("x", b"").with_extension("d");
     std::fs::create_dir(&empty).unwrap();
-    assert!(complaint(whyslow().arg("stitch").arg(&empty)).contains("holds no condensed capture"));
-    assert!(complaint(whyslow().arg("stitch")).contains("name the condensed captures"));
+    assert!(complaint(whyslow().arg("merge").arg(&empty)).contains("holds no condensed capture"));
+    assert!(complaint(whyslow().arg("merge")).contains("name the condensed captures"));
     let none = folder.put("none.condensed.zst", b"");
-    assert!(complaint(whyslow().arg("stitch").arg(&none)).contains("none of the condensed captures can be read"));
+    assert!(complaint(whyslow().arg("merge").arg(&none)).contains("none of the condensed captures can be read"));
     let mut row = vec![0xd7, b'w', b'h', b'y', 99, 1];
     row.extend(12u32.to_le_bytes());
     row.extend([0; 12]);
     let other = folder.put("other.condensed", &row);
     let sample = common::sample("loss-client");
-    let message = complaint(whyslow().arg("stitch").arg(&other).arg(&sample));
+    let message = complaint(whyslow().arg("merge").arg(&other).arg(&sample));
     assert!(message.contains("version 99 of the format"), "{message}");
-    let message = complaint(whyslow().arg("scan").arg(&sample).arg(&sample).arg("--out").arg(&empty));
+    let message = complaint(whyslow().arg("condense").arg(&sample).arg(&sample).arg("--out").arg(&empty));
     assert!(message.contains("two captures are named loss-client.pcap"), "{message}");
 }

@@ -13,12 +13,12 @@ const WRONG: &[&str] = &[
     "explain version",
     "help-cuase slow-start",
     "explain compare",
-    "help-cause slow-strat",
+    "causes slow-strat",
     // Files that do not exist or cannot be read.
     "slwo.pcap",
     "no-such-folder/slow.pcap",
     "*.pcapng",
-    "slow.pcap#1",
+    "slow.pcap#99",
     "www.example.com/slow.pcap",
     "ftp://example.com/slow.pcap",
     "s3://bucket",
@@ -110,7 +110,7 @@ const HINTS: &[&str] = &[
     "stands before",
     "tcpdump",
     "have numbers from 1",
-    "whyslow scan",
+    "whyslow condense",
     "fetch or copy it again",
 ];
 

@@ -174,8 +174,8 @@ fn objects_of_s3_give_what_their_files_give() {
     assert_eq!(json(signed(&gateway).arg("s3://traces/d*/*/c*")), local(&["slow-start-client"], &[deeper]));
     // What is read by itself, anywhere, and explained together.
     let parts = place.at("parts");
-    signed(&gateway).args(["scan", "s3://traces/day/*-1.*", "--out"]).arg(&parts).assert().code(0).stderr("");
-    let stitched = json(whyslow().arg("stitch").arg(&parts));
+    signed(&gateway).args(["condense", "s3://traces/day/*-1.*", "--out"]).arg(&parts).assert().code(0).stderr("");
+    let stitched = json(whyslow().arg("merge").arg(&parts));
     assert_eq!(stitched["connections"], both["connections"]);
     let report = place.at("report.html");
     let written = signed(&gateway).args(["report", client, "-o"]).arg(&report).assert().get_output().clone();

@@ -1,4 +1,4 @@
-//! `whyslow scan`: captures become condensed ones, each by itself.
+//! `whyslow condense`: captures become condensed ones, each by itself.
 
 use crate::exit::FAILED;
 use crate::interrupt::{INTERRUPTED, Interrupt};
@@ -16,14 +16,14 @@ use whyslow_io::{Input, ScanError, Scanned};
 pub(crate) const SUFFIX: &str = ".condensed.zst";
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Scan {
+pub(crate) struct Condense {
     /// Captures, which are read one by one.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
     /// Write the condensed captures into this folder, which is created: NAME.condensed.zst
     /// for each FILE.
-    #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    #[arg(long = "output", alias = "out", short = 'o', value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     pub out: OutputPath,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Scan {
 ///
 /// # Errors
 /// When something cannot be written, or two captures have one name.
-pub(crate) fn run(task: &Scan) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(task: &Condense) -> anyhow::Result<ExitCode> {
     let inputs = crate::place::inputs(&task.files)?;
     let targets = targets(&inputs, &task.out)?;
     let sources = keylog::protected(sources(&inputs));

@@ -1,6 +1,6 @@
-//! `whyslow stitch`: which condensed captures a folder holds.
+//! `whyslow merge`: which condensed captures a folder holds.
 
-use crate::scan::SUFFIX;
+use crate::condense::SUFFIX;
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// When a folder cannot be read, or holds none.
 pub(crate) fn files(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if named.is_empty() {
-        bail!("name the condensed captures, or the folder that `whyslow scan` wrote them to");
+        bail!("name the condensed captures, or the folder that `whyslow condense` wrote them to");
     }
     let mut files = Vec::new();
     for path in named {
@@ -27,7 +27,7 @@ fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let mut found = paths.collect::<anyhow::Result<Vec<_>>>()?;
     found.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(SUFFIX)));
     if found.is_empty() {
-        bail!("{name}: holds no condensed capture (*{SUFFIX}): make some with `whyslow scan FILE... --out {name}`");
+        bail!("{name}: holds no condensed capture (*{SUFFIX}): make some with `whyslow condense FILE... --out {name}`");
     }
     found.sort();
     files.append(&mut found);

@@ -32,7 +32,7 @@ pub(crate) fn list(width: usize) -> String {
         let _ = writeln!(document, "- **{}**: {}", cause, summary(&cause.markdown()));
     }
     document += &list_of_host();
-    document += "\n`whyslow help-cause CAUSE` explains one.\n";
+    document += "\n`whyslow causes CAUSE` explains one.\n";
     markdown::terminal(&document, width.min(WIDEST))
 }
 
@@ -88,8 +88,8 @@ fn summary(markdown: &str) -> String {
 
 fn unknown(slug: &str, names: &[&str]) -> String {
     match nearest(slug, names.iter().copied()) {
-        Some(near) => format!("there is no cause `{slug}`; did you mean `{near}`? `whyslow help-cause` lists all"),
-        None => format!("there is no cause `{slug}`; `whyslow help-cause` lists all"),
+        Some(near) => format!("there is no cause `{slug}`; did you mean `{near}`? `whyslow causes` lists all"),
+        None => format!("there is no cause `{slug}`; `whyslow causes` lists all"),
     }
 }
 
