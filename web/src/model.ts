@@ -1,8 +1,6 @@
 // Made by `npm run model` from docs/schema/whyslow-2.schema.json: change that.
 
-/**
- * The public name of a cause; `whyslow causes SLUG` explains it. Later versions may add names.
- */
+/** The public name of a cause; `whyslow causes SLUG` explains it. Later versions may add names. */
 export type Cause = string;
 /** Which end of a connection: the one that opened it, or the other. */
 export type End = "client" | "server";
@@ -17,8 +15,8 @@ export type Frame = number | string;
  */
 export type Party = "client" | "server" | "network" | "nobody" | "unknown";
 /**
- * What held a transfer back at one instant. Limits partition its time. `whyslow causes`
- * explains them.
+ * What held a transfer back at one instant. Limits partition its time. `whyslow causes` explains
+ * them.
  */
 export type Limit =
   | "handshake"
@@ -183,8 +181,8 @@ export interface Capture {
   /** As it was named; `-` is standard input. */
   path: string;
   /**
-   * `pcap`, `pcapng`, `tcpdump text` or `qlog`; `unread` of a capture that could not be read, `condensed`
-   * of a torn condensed one.
+   * `pcap`, `pcapng`, `tcpdump text` or `qlog`; `unread` of a capture that could not be read,
+   * `condensed` of a torn condensed one.
    */
   format: string;
   /** Names of the link types in it. */

@@ -13,12 +13,14 @@ use std::path::PathBuf;
 /// each transfer where its time went, the evidence, the fix, and the time after the fix.
 #[derive(Debug, Parser)]
 #[command(name = "whyslow", version, max_term_width = 100)]
-#[command(
-    after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
+#[command(after_help = "Examples:\n\x20 whyslow slow.pcap                 # why it was slow, with evidence and fix\n\
+\x20 whyslow client.pcap server.pcap   # both ends: also where packets were lost\n\
+\x20 whyslow view slow.pcap            # the same as a page with graphs\n\
+\x20 ssh HOST tcpdump -s 128 -U -w - port 443 | whyslow -   # from another machine\n\n\
+`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
 The output is as wide as COLUMNS or the terminal, from 60 to 200 columns; 100 in a pipe or a file.\n\
 Exit status: 0 the input was read; 1 --fail-on found its cause, or some of several inputs could not be read; 2 no input could be read, or \
-the output could not be written; 130 Ctrl-C ended the reading (the part that was read is explained; a second Ctrl-C exits at once)."
-)]
+the output could not be written; 130 Ctrl-C ended the reading (the part that was read is explained; a second Ctrl-C exits at once).")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -45,16 +47,16 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Explain why the transfers in captures were slow (the default).
     Explain(Explain),
-    /// Print, or run, the command that captures on another machine, in a container, a pod or here.
-    Capture(Box<crate::capture::args::Capture>),
     /// Compare two transfers: where the time of each went, their rounds, and which one is faster at
     /// each size.
     Compare(crate::compare::args::Compare),
+    /// Show captures in the browser, on a page that only this machine can open.
+    View(View),
+    /// Write the page as one file, which opens without network.
+    Report(Report),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
     Export(Box<crate::export::args::Export>),
-    /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
-    Gateway(crate::gateway::Gateway),
     /// Explain a cause: how it is recognised, why it costs time, how to fix it; without a name, all
     /// are listed.
     #[command(alias = "help-cause")]
@@ -63,44 +65,44 @@ pub(crate) enum Command {
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
-    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow merge`.
-    #[command(alias = "scan")]
-    Condense(crate::condense::Condense),
-    /// Explain condensed captures together, like the captures that they were made from.
-    #[command(alias = "stitch")]
-    Merge(Explain),
-    /// Show captures in the browser, on a page that only this machine can open.
-    View(View),
-    /// Write the page as one file, which opens without network.
-    Report(Report),
-    /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
-    /// a loopback address.
-    Mcp(crate::mcp::Mcp),
-    /// Predict how long a transfer would take, and the effect of each change, without a capture.
-    Predict(Box<crate::predict::Predict>),
+    /// Print, or run, the command that captures on another machine, in a container, a pod or here.
+    Capture(Box<crate::capture::args::Capture>),
     /// Make a request, and explain where its time went.
     Probe(Box<crate::probe::args::Probe>),
+    /// Explain transfers as they end, on this machine or in a growing capture.
+    Watch(Box<crate::watch::Watch>),
     /// Diagnose this machine's TCP stack: sockets, settings, counters, remembered metrics.
     #[cfg(target_os = "linux")]
     Host(Box<crate::host::args::HostArgs>),
-    /// Explain transfers as they end, on this machine or in a growing capture.
-    Watch(Box<crate::watch::Watch>),
-    /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
-    #[cfg(target_os = "linux")]
-    #[command(subcommand)]
-    Lab(crate::lab::args::Lab),
     /// Only on Linux: diagnose this machine's TCP stack.
     #[cfg(not(target_os = "linux"))]
     Host(LinuxOnly),
-    /// Only on Linux: reproduce slow transfers over an emulated path.
-    #[cfg(not(target_os = "linux"))]
-    Lab(LinuxOnly),
+    /// Predict how long a transfer would take, and the effect of each change, without a capture.
+    Predict(Box<crate::predict::Predict>),
     /// Reproduce a captured transfer on this machine's own TCP stack, without and with its fix.
     #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
     /// Only on Linux: reproduce a captured transfer, without and with its fix.
     #[cfg(not(target_os = "linux"))]
     Prove(LinuxOnly),
+    /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
+    #[cfg(target_os = "linux")]
+    #[command(subcommand)]
+    Lab(crate::lab::args::Lab),
+    /// Only on Linux: reproduce slow transfers over an emulated path.
+    #[cfg(not(target_os = "linux"))]
+    Lab(LinuxOnly),
+    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow merge`.
+    #[command(alias = "scan")]
+    Condense(crate::condense::Condense),
+    /// Explain condensed captures together, like the captures that they were made from.
+    #[command(alias = "stitch")]
+    Merge(Explain),
+    /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
+    /// a loopback address.
+    Mcp(crate::mcp::Mcp),
+    /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
+    Gateway(crate::gateway::Gateway),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.

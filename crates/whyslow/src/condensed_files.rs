@@ -27,7 +27,9 @@ fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let mut found = paths.collect::<anyhow::Result<Vec<_>>>()?;
     found.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(SUFFIX)));
     if found.is_empty() {
-        bail!("{name}: holds no condensed capture (*{SUFFIX}): make some with `whyslow condense FILE... --out {name}`");
+        bail!(
+            "{name}: holds no condensed capture (*{SUFFIX}): make some with `whyslow condense FILE... --output {name}`"
+        );
     }
     found.sort();
     files.append(&mut found);

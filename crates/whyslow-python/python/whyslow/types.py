@@ -943,7 +943,7 @@ class Line(Protocol):
     capture: "Capture"
 
 
-class ComparedTold(Protocol):
+class ComparedExplainedCapture(Protocol):
     """One of the two transfers."""
 
     path: str
@@ -969,11 +969,11 @@ class ComparedTold(Protocol):
     """The minimum RTT of the connection."""
     verdict: str
     """The verdict of its findings."""
-    finding: "ComparedToldFinding"  # may be absent
+    finding: "ComparedExplainedCaptureFinding"  # may be absent
     """Its costliest finding, as in whyslow/2 (whyslow-2.schema.json). Left out where there is none."""
 
 
-class ComparedToldFinding(Protocol):
+class ComparedExplainedCaptureFinding(Protocol):
     """Its costliest finding, as in whyslow/2 (whyslow-2.schema.json). Left out where there is none."""
 
     cause: str
@@ -1100,7 +1100,7 @@ class ComparisonDocument(Protocol):
     """Two transfers side by side. What has two members is [A, B], a difference is B - A; both are set to one zero, the request."""
 
     schema: Literal["whyslow-compare/2"]
-    transfers: list["ComparedTold"]
+    transfers: list["ComparedExplainedCapture"]
     """The transfers."""
     phases: list["ComparedPhase"]
     """Where the time went: what came before the first byte, then the limits, those that differ most first. Their seconds sum to those of `total`."""

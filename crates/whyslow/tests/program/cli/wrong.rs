@@ -11,7 +11,7 @@ const WRONG: &[&str] = &[
     "explain early-slow-start-exit slow.pcap",
     "version",
     "explain version",
-    "help-cuase slow-start",
+    "cuases slow-start",
     "explain compare",
     "causes slow-strat",
     // Files that do not exist or cannot be read.
