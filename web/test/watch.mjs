@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { after } from "node:test";
 import { ACK, FIN, PSH, pcap, SYN } from "./pcap.mjs";
 import { folder, program } from "./program.mjs";
 
@@ -63,8 +64,14 @@ export class Growing {
   }
 }
 
+// They end after all tests: an open page would complain that nothing answers it.
+export const children = [];
+after(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
 /** `whyslow watch --view`: its address, what it says, its input, and how to end it. */
-export function watch(t, ...args) {
+export function watch(...args) {
   const child = spawn(program, ["watch", "--view", ...args], { stdio: ["pipe", "pipe", "pipe"] });
   let [printed, output] = ["", ""];
   child.stderr.setEncoding("utf8").on("data", (text) => (output += text));
@@ -73,7 +80,7 @@ export function watch(t, ...args) {
     child.kill("SIGINT");
     return ended;
   };
-  t.after(() => child.kill("SIGKILL"));
+  children.push(child);
   return new Promise((done, failed) => {
     child.stdout.setEncoding("utf8").on("data", (text) => {
       printed += text;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { browserOfFile } from "./browser.mjs";
 import { pcap } from "./pcap.mjs";
 import { folder, json, run } from "./program.mjs";
-import { connection, Growing, watch } from "./watch.mjs";
+import { children, connection, Growing, watch } from "./watch.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const { open, newContext } = browserOfFile();
@@ -26,7 +26,7 @@ const fresh = (page) => page.locator(`${ROW}.fresh`).count();
 
 test("transfers appear as they end, and the costliest cause is shown", async (t) => {
   const capture = new Growing("appear.pcap");
-  const { url, end } = await watch(t, capture.path);
+  const { url, end } = await watch(capture.path);
   const page = await open(t, url);
   await page.waitForSelector("text=No packet has come yet.");
   assert.equal(await rows(page).count(), 0);
@@ -51,7 +51,7 @@ test("transfers appear as they end, and the costliest cause is shown", async (t)
 test("the filter, the order and the rows in sight stay while others come", async (t) => {
   const capture = new Growing("stay.pcap");
   capture.add(...slow(100, 0.3));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   const page = await open(t, url);
   await page.waitForFunction(() =>
     /200 transfers/.test(document.querySelector(".watch .tablehead")?.textContent ?? ""),
@@ -94,7 +94,7 @@ test("an opened transfer stays as it is, its zoom too, and newer ones of it are 
   // The second request is yet to come.
   const cut = whole.findIndex(({ time, data }) => time > 0.3 && data?.toString().startsWith("GET"));
   capture.add(whole.slice(0, cut), connection({ start: 30, port: 31_000 }));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   const page = await open(t, url);
   await page.locator(ROW, { hasText: "60.0 kB" }).locator("button.open").click();
   await page.waitForSelector("main.connection .figure canvas, main.connection .figure[aria-busy=false]");
@@ -123,7 +123,7 @@ test("an opened transfer stays as it is, its zoom too, and newer ones of it are 
 test("frozen it stays, says what is new, and marks that afterwards", async (t) => {
   const capture = new Growing("freeze.pcap");
   capture.add(...slow(3, 0.2));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   const page = await open(t, url);
   await untilRows(page, 6);
   await page.click("button:has-text('Freeze')");
@@ -142,7 +142,7 @@ test("frozen it stays, says what is new, and marks that afterwards", async (t) =
 test("the packets of a connection are saved, and explained as it was", async (t) => {
   const capture = new Growing("save.pcap");
   capture.add(connection({ start: 0, port: 30_000 }), connection({ start: 9, port: 30_001, answers: [[1.5, 70_000]] }));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   const page = await open(t, url);
   await untilRows(page, 4);
   await rows(page).first().locator("button.open").click();
@@ -172,12 +172,12 @@ test("the packets of a connection are saved, and explained as it was", async (t)
   );
 });
 
-test("packets that left memory are missing, and the rest is there", async (t) => {
+test("packets that left memory are missing, and the rest is there", async () => {
   const capture = new Growing("memory.pcap");
   capture.add(connection({ start: 0, port: 30_000, answers: [[0.3, 5_000]] }));
   // More than a mebibyte holds.
   capture.add(connection({ start: 1, port: 30_001, answers: [[0.2, 4_000_000]] }));
-  const { url } = await watch(t, capture.path, "--memory", "1MiB");
+  const { url } = await watch(capture.path, "--memory", "1MiB");
   // What is not there is an answer that the browser complains of.
   const page = await (await newContext()).newPage();
   await page.goto(url);
@@ -193,7 +193,7 @@ test("packets that left memory are missing, and the rest is there", async (t) =>
 });
 
 test("at the end of a pipe the page stays, a reload shows it again, and so does another browser", async (t) => {
-  const { url, input, output, printed, end } = await watch(t, "-", "--metrics", "127.0.0.1:0");
+  const { url, input, output, printed, end } = await watch("-", "--metrics", "127.0.0.1:0");
   const page = await open(t, url);
   await page.waitForSelector("text=No packet has come yet.");
   input.write(pcap(slow(5, 0.4).flat(), { options: true }));
@@ -220,7 +220,7 @@ test("after --for the page stays, too, and lines go where they are asked for", a
   const capture = new Growing("for.pcap");
   capture.add(...slow(2, 0.4));
   const kept = join(folder, "kept.pcapng");
-  const { url, printed, end } = await watchWithLines(t, capture.path, kept);
+  const { url, printed, end } = await watchWithLines(capture.path, kept);
   const page = await open(t, url);
   await page.waitForSelector("text=The watch has ended: 2 of 4 transfers");
   assert.equal(await end(), 0);
@@ -236,12 +236,12 @@ test("after --for the page stays, too, and lines go where they are asked for", a
 });
 
 /** With `--jsonl` the address is on stderr. */
-async function watchWithLines(t, path, kept) {
+async function watchWithLines(path, kept) {
   const { spawn } = await import("node:child_process");
   const { program } = await import("./program.mjs");
   const args = ["watch", path, "--view", "--jsonl", "--for", "2s", "--keep", kept, "--slower-than", "10ms"];
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  t.after(() => child.kill("SIGKILL"));
+  children.push(child);
   let [out, output] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
   const ended = new Promise((done) => child.on("exit", done));
@@ -263,7 +263,7 @@ test("names of hosts and files are no markup", async (t) => {
   const capture = new Growing("hostile.pcap");
   const path = `/"><img src=x onerror=document.title='taken'><script>document.title='taken'</script>`;
   capture.add(connection({ start: 0, port: 30_000, answers: [[0.5, 3_000]], path }));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   const page = await open(t, url, { viewport: { width: 1920, height: 900 } });
   await untilRows(page, 2);
   assert.match(await page.textContent(".watch .list"), /<img src=x/);
@@ -281,7 +281,7 @@ test("names of hosts and files are no markup", async (t) => {
 test("anybody can read it, on a phone too", async (t) => {
   const capture = new Growing("axe.pcap");
   capture.add(...slow(3, 0.4));
-  const { url } = await watch(t, capture.path);
+  const { url } = await watch(capture.path);
   for (const width of [390, 1280]) {
     const page = await open(t, url, { viewport: { width, height: 844 } });
     await untilRows(page, 6);
