@@ -1,4 +1,4 @@
-//! `whyslow-gateway`: S3 in front of somebody else's storage, which sees only ciphertext.
+//! `whyslow-gateway`: S3 in front of another provider's storage, which sees only ciphertext.
 //!
 //! The binary is thin: arguments ([`cli`]) become settings, settings become calls of the library.
 

@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(by_ports([80, 40_000]), Some(Side::B));
         assert_eq!(by_ports([50_000, 7_000]), Some(Side::A));
         assert_eq!(by_ports([853, 40_000]), Some(Side::B));
-        assert_eq!(by_ports([871, 40_000]), None, "a client of mountd, or a service that nobody registered");
+        assert_eq!(by_ports([871, 40_000]), None, "a client of mountd, or an unregistered service");
         assert_eq!(by_ports([50_000, 51_000]), None);
     }
 

@@ -223,7 +223,7 @@ fn packets_of_quic() -> Vec<Vec<u8>> {
     vec![plain.concat(), table.concat()]
 }
 
-/// Longest JSON value beside its text: a number of two bytes takes 32 in memory.
+/// Memory of a JSON value besides its text: a number of two bytes takes 32.
 const JSON: usize = 40;
 
 /// A qlog, whole and in pieces, and what it says.

@@ -50,7 +50,7 @@ pub enum ProblemDetail {
         marked: u64,
         /// ACKs that echo a mark (ECE).
         echoes: u64,
-        /// Segments that tell of a smaller window (CWR).
+        /// Segments that report a smaller window (CWR).
         reductions: u64,
     },
     /// Packets of one end only were captured.

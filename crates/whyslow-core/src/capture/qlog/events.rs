@@ -53,7 +53,7 @@ struct Connection {
     number: u16,
     local_is_client: Option<bool>,
     waiting: Vec<(bool, Event)>,
-    /// The last packet: heads that it brings are told after it.
+    /// The last packet: its heads are reported after it.
     held: Option<(bool, Time, Packet)>,
     /// What follows is HTTP/3.
     is_http3: bool,
@@ -161,7 +161,7 @@ impl Log {
         };
         self.last = if whole.is_finite() { whole } else { 0.0 };
         let whole = self.last + self.reference;
-        // In the first year of the epoch nobody had a log.
+        // No log is as old as the first year of the epoch.
         self.relative |= whole < 31_536_000_000.0;
         time_of(whole)
     }

@@ -8,7 +8,7 @@ use crate::types::TransportParameters;
 
 /// Packets that stand for events: an IP header follows. No registered link type is as high.
 pub(crate) const LINK: LinkType = LinkType(0xfe51);
-/// The server's port, by which the ends are told apart.
+/// The server's port, which distinguishes the ends.
 pub(crate) const SERVER_PORT: u16 = 443;
 
 /// A long header of version 1, so that the datagram is one of QUIC.

@@ -201,7 +201,7 @@ pub(super) fn new_connections(chance: &mut Chance) -> DrawnRun {
     DrawnRun { settings: all, server, client }
 }
 
-/// A command that is run so many times, one after the other.
+/// A command that is run several times, one after the other.
 fn repeated(count: u32, command: &str) -> Program {
     Program::client("curl", format!("for i in $(seq {count}); do {command}; done"))
 }
