@@ -123,7 +123,7 @@ test-spark: tools
 	tools/test spark
 
 fuzz: tools
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-diagnosis --test fuzz -- --test-threads 2
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-evidence --test fuzz -- --test-threads 2
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow --test robustness commands -- --test-threads 2
 
@@ -151,7 +151,7 @@ calibrate: tools
 	@rm -f target/confidence.tsv
 	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
 	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
-	cp target/confidence.tsv crates/whyslow-core/src/conclude/confidence.tsv
+	cp target/confidence.tsv crates/whyslow-diagnosis/src/conclude/confidence.tsv
 
 # One stage at a time, nanoseconds a packet.
 stages: tools

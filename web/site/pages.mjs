@@ -86,10 +86,10 @@ const titleOf = (text, path) => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "")
 
 /** The causes, by their public names: the comment that a rule's file begins with. */
 function causes(root) {
-  const core = join(root, "crates/whyslow-core/src");
-  const list = readFileSync(join(core, "cause.rs"), "utf8");
+  const rules = join(root, "crates/whyslow-diagnosis/src/rules");
+  const list = readFileSync(join(root, "crates/whyslow-analysis/src/cause.rs"), "utf8");
   return [...list.matchAll(/^ *([a-z_]+) [A-Za-z]+ "([a-z-]+)",$/gm)].map(([, file, slug]) => {
-    const lines = readFileSync(join(core, "rules", `${file}.rs`), "utf8").split("\n");
+    const lines = readFileSync(join(rules, `${file}.rs`), "utf8").split("\n");
     const end = lines.findIndex((line) => !line.startsWith("//!"));
     const text = lines.slice(0, end).map((line) => line.replace(/^\/\/! ?/, ""));
     const blank = text.indexOf("");

@@ -9,21 +9,21 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use std::collections::HashMap;
 use std::sync::OnceLock;
+use whyslow_analysis::Frame;
+use whyslow_analysis::types::Side;
 use whyslow_bench::make::recipes;
-use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
-use whyslow_core::explain::Explainer;
-use whyslow_core::types::Side;
-use whyslow_core::units::{Nanos, Time};
-use whyslow_core::unstable::estimate::Context;
-use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
-use whyslow_core::unstable::limit;
-use whyslow_core::unstable::tcp::Connection;
-use whyslow_core::unstable::tcp::facts::Facts;
-use whyslow_core::unstable::whatif::model::{
+use whyslow_core::flow::{ConnectionId, FlowTable};
+use whyslow_core::tcp::Connection;
+use whyslow_core::tcp::facts::Facts;
+use whyslow_core::wire::{self, FlowKey, PlainSegment, Segment};
+use whyslow_diagnosis::estimate::Context;
+use whyslow_diagnosis::explain::Explainer;
+use whyslow_diagnosis::limit;
+use whyslow_diagnosis::whatif::model::{
     Algorithm, Losses, MAX_STEPS, ReceiverSettings, Scenario, SenderSettings, Window, time,
 };
-use whyslow_core::unstable::wire::{self, FlowKey, PlainSegment, Segment};
+use whyslow_units::{Nanos, Time};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];

@@ -11,8 +11,8 @@ pub use reading::{Outcome, Reading};
 
 use crate::report::{Figure, Report};
 use serde::Serialize;
-use whyslow_core::analysis::{Analysis, Question};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Analysis, Question};
 
 /// Most answers.
 const MOST: usize = 10_000;

@@ -3,8 +3,8 @@
 use crate::evidence::Evidence;
 use crate::report::{Advice, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number};
-use whyslow_core::analysis::{Actor, End, ExchangeAction, SendingAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, End, ExchangeAction, SendingAction, Unit};
 
 /// `curl -w` with named times, and its JSON.
 pub(crate) struct Curl;

@@ -4,7 +4,7 @@ use crate::curl::{self, Times};
 use crate::evidence::Evidence;
 use crate::report::{Finding, Gap, Source, Statement, Subject};
 use crate::text::{self, Text};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// What curl prints as it goes, with times in front.
 pub(crate) struct CurlTrace;

@@ -5,8 +5,8 @@ use crate::json;
 use crate::report::{Advice, Figure, Finding, Gap, PageStatement, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{self, Text};
 use serde::Deserialize;
-use whyslow_core::analysis::{Actor, End, ExchangeAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, End, ExchangeAction, Unit};
 
 /// HTTP archives (HAR 1.2).
 pub(crate) struct Har;

@@ -10,8 +10,8 @@ use crate::path;
 use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::Text;
 use measured::{Interval, SEGMENT, Test};
-use whyslow_core::analysis::{Actor, LinkAction, LossAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, LinkAction, LossAction, Unit};
 
 /// iperf's text, JSON, and lines of JSON.
 pub(crate) struct Iperf;

@@ -4,8 +4,8 @@ use crate::evidence::Evidence;
 use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, scaled};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{Actor, LossAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, LossAction, Unit};
 
 /// netperf's classic output, and that of omni (`-k`, `-o`, `-O`).
 pub(crate) struct Netperf;

@@ -20,9 +20,9 @@ use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
-use whyslow_core::condense::Share;
-use whyslow_core::pair;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::pair;
+use whyslow_units::{Nanos, Time};
 
 /// Bytes of an input that are read to sort it.
 const LOOK: usize = 256 << 10;

@@ -11,8 +11,8 @@ use crate::share_packets::ShareFiles;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedOfSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS, NotCompared};
-use whyslow_core::pair::{
+use whyslow_analysis::{Analysis, Connection, MAX_PAIRS, NotCompared};
+use whyslow_diagnosis::pair::{
     self, ConnectionFingerprint, MatchedConnection, PacketCollector, Uncompared, WantedConnection,
 };
 

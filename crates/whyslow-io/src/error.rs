@@ -3,7 +3,7 @@
 
 use std::io;
 use whyslow_core::capture::CaptureError;
-use whyslow_core::condense::Share;
+use whyslow_diagnosis::condense::Share;
 
 /// The name of an input; standard input has none.
 fn shown(name: &str) -> &str {

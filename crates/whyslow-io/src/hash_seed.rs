@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
-use whyslow_core::explain::HashSeed;
+use whyslow_diagnosis::explain::HashSeed;
 
 static SEED: OnceLock<HashSeed> = OnceLock::new();
 

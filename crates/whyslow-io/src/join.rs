@@ -1,6 +1,6 @@
 //! Joins several analyses into one and makes ids unique over all of them.
 
-use whyslow_core::analysis::{Analysis, Connection, Finding, Frame, SCHEMA};
+use whyslow_analysis::{Analysis, Connection, Finding, Frame, SCHEMA};
 
 /// Joins the analyses of separate captures. Numbers of captures and connections continue from one
 /// to the next, and frames get their capture's number if there is more than one.
@@ -10,7 +10,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let mut joined = Analysis {
         schema: SCHEMA,
         partial: false,
-        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
+        threshold_s: whyslow_diagnosis::ranking::DEFAULT_THRESHOLD,
         captures: vec![],
         connections: vec![],
         findings: vec![],

@@ -79,8 +79,8 @@ use file_snapshot::FileSnapshot;
 use reading::GroupRead;
 use share_packets::ShareFiles;
 use source::Source;
-use whyslow_core::analysis::Analysis;
-use whyslow_core::condense::Share;
+use whyslow_analysis::Analysis;
+use whyslow_diagnosis::condense::Share;
 use worker_pool::{PoolFindings, WorkerPool};
 
 /// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
@@ -98,7 +98,7 @@ use worker_pool::{PoolFindings, WorkerPool};
 /// explained. An input that is damaged or truncated further on is explained as far as it goes, and
 /// its [`Capture`] has a problem that reports it.
 ///
-/// [`Capture`]: whyslow_core::analysis::Capture
+/// [`Capture`]: whyslow_analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
     explain_on(ExplainOptions::default(), inputs, stop, progress)
 }

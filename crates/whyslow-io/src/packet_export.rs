@@ -12,8 +12,8 @@ use crate::reading::{FileSet, Reading, segments};
 use crate::spill::{Merge, Spill};
 use crate::stop::Stop;
 use std::io;
-use whyslow_core::analysis::Connection;
-use whyslow_core::series::{EveryPacketReader, Point, TracedPoints};
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::series::{EveryPacketReader, Point, TracedPoints};
 
 /// Bits of a key that count the pieces of a connection: one is given at most every 4,096 of its
 /// packets, or 262,144 of the capture. The others are its number.
@@ -23,7 +23,7 @@ const PIECE_BITS: u32 = 24;
 /// [`Analysis::connections`].
 ///
 /// [`EveryConnection`]: crate::EveryConnection
-/// [`Analysis::connections`]: whyslow_core::analysis::Analysis::connections
+/// [`Analysis::connections`]: whyslow_analysis::Analysis::connections
 pub struct PacketExport<'a> {
     reading: &'a Reading,
     stop: Stop,

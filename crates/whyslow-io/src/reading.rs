@@ -11,10 +11,10 @@ use crate::join;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedConnections;
 use std::ops::Range;
-use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_analysis::{Analysis, Connection};
 use whyslow_core::capture::{Packet, Summary};
-use whyslow_core::series::{PacketPicker, Point, SeriesReader, WantedConnection};
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::series::{PacketPicker, Point, SeriesReader, WantedConnection};
+use whyslow_units::Nanos;
 
 /// An analysis, and where its packets are.
 #[derive(Clone, Debug)]

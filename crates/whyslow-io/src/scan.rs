@@ -8,7 +8,7 @@ use crate::input::{Input, Progress};
 use crate::stop::Stop;
 use std::io::{self, Write};
 use whyslow_core::capture::{CaptureOrigin, Problem, Summary};
-use whyslow_core::condense::{Condenser, Share};
+use whyslow_diagnosis::condense::{Condenser, Share};
 
 /// Of zstd: a higher one takes twice the time for a tenth less.
 const LEVEL: i32 = 3;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use whyslow_core::explain::{Explainer, Handover, MovedShard};
+use whyslow_diagnosis::explain::{Explainer, Handover, MovedShard};
 
 #[derive(Default)]
 pub(crate) struct ShardExchange {
@@ -69,7 +69,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
     use whyslow_core::capture::Reader;
-    use whyslow_core::explain::Fragment;
+    use whyslow_diagnosis::explain::Fragment;
 
     /// Two explainers, after packets most of which fell to one of them.
     fn uneven() -> [Explainer; 2] {

@@ -10,7 +10,7 @@ use crate::source::{Block, Filled, Source};
 use crate::stop::Stop;
 use std::collections::VecDeque;
 use whyslow_core::capture::{LinkType, Packet, Reader, Sink};
-use whyslow_core::units::Time;
+use whyslow_units::Time;
 
 /// Bytes that are read at once of each file.
 const PIECE: usize = 64 << 10;

@@ -25,8 +25,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use tempfile::NamedTempFile;
 use whyslow_core::capture::MAX_ROW;
-use whyslow_core::condense::Share;
-use whyslow_core::explain::Fragment;
+use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::explain::Fragment;
 
 /// How the stream begins: no text, no other format.
 const MAGIC: [u8; 4] = [0xd7, b'w', b'h', b'a'];

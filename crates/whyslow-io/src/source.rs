@@ -32,7 +32,7 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use whyslow_core::analysis::PARTIAL;
+use whyslow_analysis::PARTIAL;
 use whyslow_core::capture::{CaptureError, Problem, Summary};
 
 /// Bytes decompressed at once. A decoder that meets damage loses the output of the same call.

@@ -8,9 +8,9 @@ use crate::source::{Block, Filled, Source};
 use crate::stop::Stop;
 use std::io::{self, Write};
 use tempfile::NamedTempFile;
-use whyslow_core::analysis::{Analysis, Capture, Problem};
+use whyslow_analysis::{Analysis, Capture, Problem};
 use whyslow_core::capture::{CaptureOrigin, Packet, Reader, Sink};
-use whyslow_core::condense::Share;
+use whyslow_diagnosis::condense::Share;
 
 /// Bytes of an input that are looked at.
 const LOOK: usize = 64 << 10;

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::explain::{Explainer, Fragment, UnlistedCompletion, UnlistedSink};
+use whyslow_analysis::{Analysis, Connection};
+use whyslow_diagnosis::explain::{Explainer, Fragment, UnlistedCompletion, UnlistedSink};
 
 /// What explainers of one set of captures give away.
 #[derive(Clone, Debug, Default)]

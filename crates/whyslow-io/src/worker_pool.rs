@@ -18,12 +18,12 @@ use crate::unlisted::{UnlistedOfSet, UnlistedSpill};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
-use whyslow_core::condense::Share;
-use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
-use whyslow_core::pair::ConnectionFingerprint;
 use whyslow_core::tls::KeyRing;
+use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::explain::{Explainer, Fragment, ReplayQueue};
+use whyslow_diagnosis::pair::ConnectionFingerprint;
 
 /// A smaller input is read before threads could start.
 const SMALL: u64 = 4 << 20;

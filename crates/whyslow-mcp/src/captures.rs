@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_io::{Error, ExplainOptions, Input, Reading};
 
 /// Sets of captures that are kept. One of 10,000 connections takes about 100 MB.

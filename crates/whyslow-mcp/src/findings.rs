@@ -8,10 +8,10 @@
 use crate::clip;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Frame, Near, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection, End, Finding, Frame, Near, Transfer};
 use whyslow_report::ranking;
 use whyslow_report::text::units;
+use whyslow_units::Nanos;
 
 /// A finding and its place.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! nanoseconds.
 
 use serde::Serialize;
-use whyslow_core::analysis::Frame;
+use whyslow_analysis::Frame;
 
 /// Nanoseconds a second.
 const NANOS: u32 = 1_000_000_000;

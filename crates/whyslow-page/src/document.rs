@@ -11,15 +11,16 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::cause::Cause;
-use whyslow_core::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Analysis, Connection};
+use whyslow_diagnosis::cause_pages;
+use whyslow_diagnosis::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
 use whyslow_io::{PacketSource, Progress, Reading};
 use whyslow_report::headline::{self, Headline, Tone};
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
 use whyslow_report::words::{Lang, WordSheet};
+use whyslow_units::Nanos;
 
 /// The most connections that a document holds in full: those that lost most time. All have a row,
 /// and a served page asks for the rest.
@@ -304,7 +305,7 @@ pub fn prepare() {
 
 /// The documentation of all causes, by their names.
 pub fn docs() -> BTreeMap<&'static str, Doc> {
-    Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect()
+    Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause_pages::of(*cause)))).collect()
 }
 
 fn doc(text: &str) -> Doc {
@@ -340,7 +341,7 @@ mod tests {
             content["causes"].as_array().unwrap().iter().map(|cause| cause["seconds"].as_f64().unwrap()).collect();
         assert!(!seconds.is_empty() && seconds.is_sorted_by(|a, b| a >= b));
         let doc = &content["docs"]["slow-start"];
-        assert_eq!(doc["title"], Cause::SlowStart.markdown().lines().next().unwrap());
+        assert_eq!(doc["title"], cause_pages::of(Cause::SlowStart).lines().next().unwrap());
         assert!(doc["html"].as_str().unwrap().contains("<h2>The fix</h2>"));
     }
 

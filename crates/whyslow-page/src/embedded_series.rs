@@ -15,8 +15,8 @@ use parts::Parts;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
-use whyslow_core::analysis::Connection;
-use whyslow_core::series::{Point, SeriesSize};
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::series::{Point, SeriesSize};
 use whyslow_io::{PacketSource, Progress, Reading, follow_all};
 use whyslow_report::ranking;
 

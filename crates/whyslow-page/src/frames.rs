@@ -1,8 +1,8 @@
 //! [`FrameTimes`]: the time of each frame, in bounded memory.
 
 use std::collections::BTreeSet;
-use whyslow_core::analysis::Frame;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Frame;
+use whyslow_units::Nanos;
 
 /// Frames to remember in addition to the requested ones.
 const MAX: usize = 2_048;

@@ -7,10 +7,12 @@ use crate::differences::{Differences, Frames};
 use crate::frames::FrameTimes;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use whyslow_core::analysis::{Connection, End, Frame};
-use whyslow_core::series::{Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, SeriesBuilder, SeriesSize};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Frame};
+use whyslow_diagnosis::series::{
+    Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, SeriesBuilder, SeriesSize,
+};
 use whyslow_io::PacketSource;
+use whyslow_units::Nanos;
 
 /// Columns in an answer, at most.
 const MAX_COLUMNS: usize = 8_192;

@@ -6,10 +6,10 @@ use crate::{Document, Opening};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::compare::{Comparison, TransferName};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection};
+use whyslow_diagnosis::compare::{Comparison, TransferName};
 use whyslow_io::{PacketSource, Progress, Reading};
+use whyslow_units::Nanos;
 
 /// Captures that were read.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use whyslow_core::compare::{self, ChosenTransfer, NoSuchTransfer, TransferName};
 use whyslow_core::tls::KeyLog;
+use whyslow_diagnosis::compare::{self, ChosenTransfer, NoSuchTransfer, TransferName};
 use whyslow_io::{ExplainOptions, Input, Reading, key_log_of};
 
 /// Captures to open.

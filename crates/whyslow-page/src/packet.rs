@@ -1,9 +1,9 @@
 //! The headers of one packet, read again from its capture.
 
 use whyslow_core::capture::Packet;
-use whyslow_core::series::PacketDetail;
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::series::PacketDetail;
 use whyslow_io::PacketSource;
+use whyslow_units::Nanos;
 
 /// The packet of this number at this time.
 ///

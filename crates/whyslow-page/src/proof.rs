@@ -1,7 +1,7 @@
 //! [`Proof`]: what `whyslow prove --json` printed of a transfer, for the page of its capture.
 
 use serde::{Deserialize, Serialize};
-use whyslow_core::analysis::{Analysis, End};
+use whyslow_analysis::{Analysis, End};
 use whyslow_report::text::units::thousands;
 
 /// The version of the contract, `docs/schema/whyslow-prove-1.schema.json`.
@@ -132,7 +132,7 @@ impl Proof {
     pub fn fits(&self, analysis: &Analysis) -> Result<(), String> {
         let connection = analysis.connections.iter().find(|connection| connection.id == self.connection);
         let mut transfers = connection.iter().flat_map(|connection| connection.transfers.iter().zip(1..));
-        let is_it = |(transfer, number): (&whyslow_core::analysis::Transfer, usize)| {
+        let is_it = |(transfer, number): (&whyslow_analysis::Transfer, usize)| {
             self.transfer.is_none_or(|own| own == number) && transfer.bytes == self.bytes && self.from.is(transfer.from)
         };
         if transfers.any(is_it) {

@@ -6,9 +6,9 @@
 use crate::worded::{WordedComparison, WordedConnection};
 use crate::{OpenCaptures, Query, packet};
 use serde::Serialize;
-use whyslow_core::compare::TransferName;
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_report::render::json;
+use whyslow_units::Nanos;
 
 /// Columns of a graph if none are requested.
 pub const COLUMNS: usize = 1_024;

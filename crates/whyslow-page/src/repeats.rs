@@ -5,7 +5,7 @@
 //! decide.
 
 use std::collections::{HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_analysis::{Analysis, Connection};
 use whyslow_report::ranking;
 
 /// Connections that another one repeats, better or sooner.
@@ -14,7 +14,7 @@ pub(crate) fn repeats(analysis: &Analysis) -> HashSet<u64> {
     let mut first: HashMap<_, &Connection> = HashMap::new();
     for connection in analysis.connections.iter().filter(|one| !repeats.contains(&one.id)).collect::<Vec<_>>() {
         let [up, down] = [0, 1].map(|side| connection.directions.get(side).map_or(0, |one| one.bytes));
-        let end = |end: &'_ whyslow_core::analysis::Endpoint| (end.address.clone(), end.port);
+        let end = |end: &'_ whyslow_analysis::Endpoint| (end.address.clone(), end.port);
         let key = (end(&connection.client), end(&connection.server), up, down);
         let one = *first.entry(key).or_insert(connection);
         if one.capture != connection.capture && up + down > 0 {

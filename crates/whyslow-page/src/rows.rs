@@ -7,9 +7,9 @@ use crate::differences::Differences;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, Limit, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection, Limit, Transfer};
 use whyslow_report::ranking;
+use whyslow_units::Nanos;
 
 /// The longest stretches of time kept for a connection.
 const MAX_SPANS: usize = 12;
@@ -86,7 +86,7 @@ impl Rows {
 
     fn push(&mut self, connection: &Connection, around: &AnalysisIndex, words: &mut WordList) {
         let Connection { client, server, directions, .. } = connection;
-        let host = |end: &whyslow_core::analysis::Endpoint| end.name.clone().unwrap_or_else(|| end.address.clone());
+        let host = |end: &whyslow_analysis::Endpoint| end.name.clone().unwrap_or_else(|| end.address.clone());
         let bytes = |side: usize| directions.get(side).map_or(0, |direction| direction.bytes);
         if connection.quic.is_some() {
             self.quic.push(self.capture.len());
@@ -131,7 +131,7 @@ impl WordList {
 }
 
 /// All retransmissions, of whatever kind.
-pub fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
+pub fn resent(of: &whyslow_analysis::Retransmitted) -> u64 {
     of.fast + of.timeout + of.tail_probe + of.spurious
 }
 

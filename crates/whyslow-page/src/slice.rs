@@ -108,8 +108,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::testing::{path, sample};
-    use whyslow_core::units::Nanos;
     use whyslow_io::{Input, PacketSource};
+    use whyslow_units::Nanos;
 
     #[test]
     fn a_slice_of_everything_is_explained_as_the_whole_was() {
@@ -127,7 +127,7 @@ mod tests {
                 .unwrap();
         assert_eq!(again.captures[0].format, "pcapng");
         assert_eq!(again.captures[0].first_time, whole.captures[0].first_time);
-        let json = |analysis: &whyslow_core::analysis::Analysis| serde_json::to_value(&analysis.connections).unwrap();
+        let json = |analysis: &whyslow_analysis::Analysis| serde_json::to_value(&analysis.connections).unwrap();
         assert!(json(&again) == json(&whole), "the slice is explained otherwise");
     }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests alone use it")]
 
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_io::{Input, Reading, Stop};
 
 /// The file of a sample.

@@ -1,8 +1,8 @@
 //! Data for the page with its sentences.
 
 use serde::Serialize;
-use whyslow_core::analysis::Connection;
-use whyslow_core::compare::Comparison;
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::compare::Comparison;
 use whyslow_report::words::{ComparisonWords, WordSheet};
 
 /// A connection with its sentences.

@@ -6,16 +6,16 @@ use crate::table::{ArrowTable, table_of};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
-use whyslow_core::analysis::{Connection, End};
-use whyslow_core::compare::{ChosenTransfer, TransferName, choose, compare as differences};
-use whyslow_core::series::SeriesBuilder;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End};
+use whyslow_diagnosis::compare::{ChosenTransfer, TransferName, choose, compare as differences};
+use whyslow_diagnosis::series::SeriesBuilder;
 use whyslow_io::Reading;
 use whyslow_report::headline;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::terminal::{self, View};
 use whyslow_report::render::{compare as comparison, json};
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// The analysis of captures that were read together.
 #[pyclass(frozen, module = "whyslow._whyslow", name = "Analysis")]

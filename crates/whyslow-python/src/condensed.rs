@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use whyslow_core::condense::Share;
+use whyslow_diagnosis::condense::Share;
 use whyslow_io::{Input, RowFiles, ScanError, Stop, scan_shares};
 
 /// How often signals are looked for.

@@ -3,9 +3,10 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use whyslow_core::predict::{Algorithm, Plan, Tls, Way};
-use whyslow_core::units::Nanos;
+use whyslow_model::Algorithm;
+use whyslow_model::plan::{Plan, Tls, Way};
 use whyslow_report::render::forecast;
+use whyslow_units::Nanos;
 
 /// The prediction as JSON (`whyslow-predict/1`) and as a page. Settings that are left out are those
 /// of the command line.

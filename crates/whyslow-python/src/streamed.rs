@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use whyslow_core::analysis::Connection;
+use whyslow_analysis::Connection;
 use whyslow_io::{ExplainOptions, PacketExport, Reading, RowFiles, Stop, read_every};
 use whyslow_tables::{Table, TableWriter, write_all};
 

@@ -18,8 +18,8 @@ use whyslow_tables::{Batches, Table};
 #[derive(Clone)]
 pub(crate) struct Shared(Arc<Reading>);
 
-impl Borrow<whyslow_core::analysis::Analysis> for Shared {
-    fn borrow(&self) -> &whyslow_core::analysis::Analysis {
+impl Borrow<whyslow_analysis::Analysis> for Shared {
+    fn borrow(&self) -> &whyslow_analysis::Analysis {
         &self.0.analysis
     }
 }

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
 use whyslow_core::capture::Reader;
-use whyslow_core::explain::Explainer;
+use whyslow_diagnosis::explain::Explainer;
 use whyslow_report::words::{self, Lang};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -12,8 +12,8 @@ use crate::text::units;
 use crate::words::Lang;
 use phrase::{Phrase, Subject, Sure};
 use serde::Serialize;
-use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Limit, QUIC, Remedy, State, Transfer, Verdict};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Cause, Connection, Finding, Limit, QUIC, Remedy, State, Transfer, Verdict};
+use whyslow_units::Nanos;
 use words::Ends;
 
 /// The kind of a headline.

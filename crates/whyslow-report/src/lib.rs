@@ -1,4 +1,4 @@
-//! Output: an [`Analysis`](whyslow_core::analysis::Analysis) as a page for the
+//! Output: an [`Analysis`](whyslow_analysis::Analysis) as a page for the
 //! terminal or as JSON.
 //!
 //! Everything here is a pure function of the analysis: a renderer prints findings and finds

@@ -1,6 +1,6 @@
 //! Which problems of a capture bear on its verdict.
 
-use whyslow_core::analysis::{PARTIAL, Problem};
+use whyslow_analysis::{PARTIAL, Problem};
 
 /// The slug of the note that connections were left out on request: no fault of the capture.
 pub const SELECTION: &str = "selection";

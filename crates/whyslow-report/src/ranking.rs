@@ -1,14 +1,14 @@
 //! What each cause cost over all connections, as the core ranks them.
 
-pub use whyslow_core::ranking::*;
+pub use whyslow_diagnosis::ranking::*;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::render::example;
     use std::cmp::Reverse;
-    use whyslow_core::analysis::{Analysis, Cause, Finding};
-    use whyslow_core::units::Nanos;
+    use whyslow_analysis::{Analysis, Cause, Finding};
+    use whyslow_units::Nanos;
 
     #[test]
     fn causes_are_ranked_by_the_time_that_they_cost() {

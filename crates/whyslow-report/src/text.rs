@@ -7,8 +7,8 @@ pub use whyslow_text::{
 
 /// Numbers as text, with a unit that fits.
 pub mod units {
-    use whyslow_core::units::Nanos;
     pub use whyslow_text::units::{bytes, count, figure, millis, rate, share, thousands};
+    use whyslow_units::Nanos;
 
     /// A duration in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`,
     /// `4,512 s`. Below 10 ms it is in milliseconds.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tempfile::TempPath;
-use whyslow_core::compare::TransferName;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::{Error, Input, Progress, Reading, Stop};
 use whyslow_page::{OpenCaptures, Opening, SoughtTransfer};
 

@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use std::borrow::Borrow;
 use std::sync::Arc;
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 
 /// Most rows of a batch: a few megabytes of the widest table.
 pub const ROWS: usize = 8_192;

@@ -5,8 +5,8 @@ use arrow_schema::{DataType, Field, TimeUnit};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use whyslow_core::units::{Nanos, Time};
 use whyslow_report::text::harmless;
+use whyslow_units::{Nanos, Time};
 
 /// The types of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::community_id::community_id;
 use std::net::IpAddr;
 use twox_hash::XxHash3_128;
-use whyslow_core::analysis::{Connection, Endpoint};
+use whyslow_analysis::{Connection, Endpoint};
 
 /// The names of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

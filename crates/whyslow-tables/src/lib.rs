@@ -1,7 +1,7 @@
 //! What whyslow finds, as tables for other programs: a row for each connection, transfer, finding.
 //!
 //! A [`Table`] is a list of columns, and each column defines how it is read off a row of the
-//! [`Analysis`](whyslow_core::analysis::Analysis): nothing is computed here. [`Batches`] gives a
+//! [`Analysis`](whyslow_analysis::Analysis): nothing is computed here. [`Batches`] gives a
 //! table as Arrow record batches of bounded size; [`write_all`] writes tables of more connections
 //! than an analysis lists.
 //!

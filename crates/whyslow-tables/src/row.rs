@@ -2,9 +2,9 @@
 //! that a table can be given in pieces without holding more than its analysis.
 
 use crate::identity::Identity;
-use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Problem, Round, Transfer};
-use whyslow_core::series::Point;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_analysis::{Analysis, Capture, Connection, Finding, Problem, Round, Transfer};
+use whyslow_diagnosis::series::Point;
+use whyslow_units::{Nanos, Time};
 
 /// Where a row is in its analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

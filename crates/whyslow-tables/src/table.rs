@@ -6,7 +6,7 @@ use crate::columns;
 use crate::row::Place;
 use arrow_schema::Schema;
 use std::collections::HashMap;
-use whyslow_core::analysis::{Analysis, Connection, Transfer};
+use whyslow_analysis::{Analysis, Connection, Transfer};
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use whyslow_core::analysis::{Analysis, Connection, Limit};
-use whyslow_core::explain::explain;
+use whyslow_analysis::{Analysis, Connection, Limit};
+use whyslow_diagnosis::explain::explain;
 
 const SAMPLES: [&str; 4] = [
     "slow-start-client.pcap",

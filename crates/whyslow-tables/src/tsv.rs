@@ -8,8 +8,8 @@ use crate::column::{Column, Value};
 use crate::row::Row;
 use crate::table::Table;
 use std::io::Write;
-use whyslow_core::units::{Time, iso_8601};
 use whyslow_report::text::harmless;
+use whyslow_units::{Time, iso_8601};
 
 /// Writes the lines.
 pub(crate) struct TsvWriter<W> {

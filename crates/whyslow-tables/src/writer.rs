@@ -11,8 +11,8 @@ use crate::table::Table;
 use crate::tsv::TsvWriter;
 use arrow_array::RecordBatch;
 use std::io::{Sink, Write};
-use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::series::Point;
+use whyslow_analysis::{Analysis, Connection};
+use whyslow_diagnosis::series::Point;
 
 /// Connections whose rows are made together.
 const CHUNK: usize = 64;

@@ -3,7 +3,7 @@
 use crate::browser_file::{BrowserFile, ReadAt};
 use bytes::Bytes;
 use serde::Deserialize;
-use whyslow_core::compare::TransferName;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::{Progress, Stop};
 use whyslow_page::{OpenCaptures, Opening, Query, SoughtTransfer, answer, range};
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn key_log_dropped_with_a_capture_decrypts_it() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../whyslow-core/tests/keys/http2-tls13.pcapng");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../whyslow-diagnosis/tests/keys/http2-tls13.pcapng");
         let (capture, keys) = whyslow_testing::without_secrets(&std::fs::read(file).unwrap());
         let named = |number: usize, bytes: &[u8]| json!({"number": number, "name": "file", "size": bytes.len()});
         let (first, second) = (named(0, &keys), named(1, &capture));

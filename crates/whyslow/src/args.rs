@@ -146,7 +146,7 @@ pub(crate) struct Explain {
     /// A cause is called slow if it cost at least this time (100ms by default) and a tenth of the
     /// wait; with 0 if it cost any time. Smaller costs are shown below the verdict.
     #[arg(long, value_name = "TIME", value_parser = crate::quantity::pause)]
-    pub threshold: Option<whyslow_core::units::Nanos>,
+    pub threshold: Option<whyslow_units::Nanos>,
 
     /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
     /// than that over all selected connections, `any` for any cause, `slower>20%` with --baseline;

@@ -1,10 +1,11 @@
 //! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
 
-#[cfg(target_os = "linux")]
 use crate::host::causes;
 use anyhow::bail;
 use std::fmt::Write;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+#[cfg(target_os = "linux")]
+use whyslow_diagnosis::cause_pages;
 use whyslow_report::render::markdown;
 
 /// The documentation is laid out no wider than reads well.
@@ -17,9 +18,11 @@ const WIDEST: usize = 100;
 pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
     let document = match (Cause::from_slug(slug), of_host(slug)) {
         (None, None) => bail!(unknown(slug, &names())),
-        (Some(cause), None) => cause.markdown(),
+        (Some(cause), None) => cause_pages::of(cause),
         (None, Some(host)) => host,
-        (Some(cause), Some(host)) => format!("{}\n\n# {slug}, as `whyslow host` finds it\n\n{host}", cause.markdown()),
+        (Some(cause), Some(host)) => {
+            format!("{}\n\n# {slug}, as `whyslow host` finds it\n\n{host}", cause_pages::of(cause))
+        }
     };
     Ok(markdown::terminal(&format!("# {slug}\n\n{document}"), width.min(WIDEST)))
 }
@@ -29,7 +32,7 @@ pub(crate) fn list(width: usize) -> String {
     let mut document = String::new();
     for &cause in Cause::ALL {
         // Writing to a string cannot fail.
-        let _ = writeln!(document, "- **{}**: {}", cause, summary(&cause.markdown()));
+        let _ = writeln!(document, "- **{}**: {}", cause, summary(&cause_pages::of(cause)));
     }
     document += &list_of_host();
     document += "\n`whyslow causes CAUSE` explains one.\n";

@@ -8,7 +8,7 @@ pub(crate) use formats::{github, junit, markdown};
 
 use crate::fail_on::FailOn;
 use baseline::Change;
-use whyslow_core::analysis::{Analysis, Connection, End, Transfer};
+use whyslow_analysis::{Analysis, Connection, End, Transfer};
 use whyslow_report::headline;
 use whyslow_report::words::{self, Lang};
 

@@ -11,7 +11,7 @@ use crate::{report, view};
 use anyhow::{Context, bail};
 use args::Compare;
 use std::process::ExitCode;
-use whyslow_core::compare::{self, ChosenTransfer, choose};
+use whyslow_diagnosis::compare::{self, ChosenTransfer, choose};
 use whyslow_io::Input;
 use whyslow_report::render::compare as render;
 use whyslow_serve::{Opening, SoughtTransfer};

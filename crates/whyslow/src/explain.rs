@@ -15,7 +15,7 @@ use crate::table;
 use anyhow::bail;
 use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
-use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
+use whyslow_analysis::{Analysis, PARTIAL, Problem};
 use whyslow_evidence::Report;
 use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::render::{answers, brief, json, terminal};

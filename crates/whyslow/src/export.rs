@@ -22,16 +22,16 @@ use packets::ConnectionPackets;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
-use whyslow_core::analysis::{Analysis, Connection, End};
-use whyslow_core::compare::{TransferName, choose};
-use whyslow_core::series::SeriesBuilder;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection, End};
+use whyslow_diagnosis::compare::{TransferName, choose};
+use whyslow_diagnosis::series::SeriesBuilder;
 use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::summary;
 use whyslow_report::words::{self, Lang};
 use whyslow_serve::Opening;
+use whyslow_units::Nanos;
 
 /// Reads the captures, and writes the requested data of one connection.
 ///

@@ -2,11 +2,11 @@
 
 use crate::ci::baseline::{Change, SLOWER};
 use crate::quantity;
-use whyslow_core::analysis::{Analysis, Finding};
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Analysis, Finding};
 use whyslow_evidence::Report;
 use whyslow_report::ranking;
+use whyslow_units::Nanos;
 
 /// One cause, or any cause; a cause that cost more than a limit; or a transfer that is slower than
 /// in the baseline.

@@ -13,8 +13,8 @@ use crate::progress::Meter;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use whyslow_core::analysis::Analysis;
-use whyslow_core::compare::TransferName;
+use whyslow_analysis::Analysis;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::{Input, Stop, is_url};
 
 /// A transfer, or a connection, of a capture.

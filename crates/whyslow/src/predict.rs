@@ -5,9 +5,10 @@ use crate::quantity::{self, Range};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
-use whyslow_core::predict::{Algorithm, Plan, Tls, WARM_TRANSFERS, Way};
-use whyslow_core::units::Nanos;
+use whyslow_model::Algorithm;
+use whyslow_model::plan::{Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_report::render::forecast::{self, grid};
+use whyslow_units::Nanos;
 
 /// What to predict.
 #[derive(Clone, Debug, Args)]

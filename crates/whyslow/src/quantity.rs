@@ -5,8 +5,8 @@ mod range;
 pub(crate) use range::{Range, range};
 
 use std::ops::RangeInclusive;
-use whyslow_core::units::Nanos;
 use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
+use whyslow_units::Nanos;
 
 /// What an option takes.
 struct Kind {

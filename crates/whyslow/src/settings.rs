@@ -67,7 +67,7 @@ pub(crate) struct ExplainTask {
     /// An earlier run to compare with.
     pub baseline: Option<PathBuf>,
     /// Least cost that is called slow.
-    pub threshold: whyslow_core::units::Nanos,
+    pub threshold: whyslow_units::Nanos,
     /// How they are explained.
     pub how: ExplainOptions,
     /// Why the captures end before the recorded transfer did, if known: the results are partial.
@@ -238,7 +238,7 @@ fn explain(mut args: Explain) -> anyhow::Result<Task> {
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None, messages: true };
     let (selection, fail_on) = (args.selection, args.fail_on);
-    let threshold = args.threshold.unwrap_or(whyslow_core::ranking::DEFAULT_THRESHOLD);
+    let threshold = args.threshold.unwrap_or(whyslow_diagnosis::ranking::DEFAULT_THRESHOLD);
     let format = format(&args.shape);
     if args.baseline.is_none() && fail_on.iter().any(FailOn::needs_baseline) {
         let message = "--fail-on slower compares with a run that --baseline names";

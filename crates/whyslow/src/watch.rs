@@ -55,9 +55,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tally::Tally;
-use whyslow_core::analysis::Problem;
-use whyslow_core::explain::live::LiveExplainer;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_analysis::Problem;
+use whyslow_diagnosis::explain::live::LiveExplainer;
+use whyslow_units::{Nanos, Time};
 
 /// Default: transfers that took longer are slow.
 const SLOW: Nanos = Nanos::from_millis(1_000);

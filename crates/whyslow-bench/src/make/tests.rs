@@ -3,10 +3,10 @@
 use super::*;
 use std::fs;
 use std::io::Read;
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_core::capture::{Packet, Reader, Sink};
-use whyslow_core::explain::Explainer;
-use whyslow_core::unstable::wire::{self, Checksum, Flags};
+use whyslow_core::wire::{self, Checksum, Flags};
+use whyslow_diagnosis::explain::Explainer;
 
 /// Small enough for a test.
 fn tiny(name: &str) -> Recipe {

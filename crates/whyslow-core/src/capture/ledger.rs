@@ -3,8 +3,8 @@
 //! Readers pass all packets to the sink through it, so that counting is the same for every format.
 
 use super::{Clock, LinkType, Packet, Problem, Sink, Summary};
-use crate::units::{Nanos, Time};
 use std::collections::BTreeSet;
+use whyslow_units::{Nanos, Time};
 
 /// Times that go back this far mean that the clock was set, and not that several queues are out of
 /// order.

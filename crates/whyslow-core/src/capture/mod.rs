@@ -31,7 +31,7 @@
 //! ```
 
 mod bytes;
-pub(crate) mod condensed;
+pub mod condensed;
 mod detect;
 mod ledger;
 mod pcap;
@@ -47,9 +47,9 @@ pub(crate) mod build;
 pub use condensed::{CONDENSED_VERSION, CaptureOrigin, MAX_ROW};
 pub use reader::Reader;
 
-use crate::units::{Nanos, Time};
 use std::borrow::Cow;
 use std::net::IpAddr;
+use whyslow_units::{Nanos, Time};
 
 /// A captured packet, borrowed from the pushed bytes.
 #[derive(Clone, Copy, Debug)]

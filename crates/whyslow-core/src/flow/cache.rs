@@ -6,8 +6,8 @@
 //! the entry. The caller must check by the unique id that the slot still holds the connection.
 
 use super::entry::ConnectionId;
-use crate::types::Side;
 use crate::wire::RawFlowKey;
+use whyslow_analysis::types::Side;
 
 /// Capacity: cached directions.
 const CAPACITY: usize = 1 << CAPACITY_BITS;

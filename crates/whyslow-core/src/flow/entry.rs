@@ -1,9 +1,9 @@
 //! An entry of the connection table, and the timeouts after which entries are evicted.
 
-use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, Segment};
 use borsh::{BorshDeserialize, BorshSerialize};
+use whyslow_analysis::types::Side;
+use whyslow_units::{Nanos, SeqNumber};
 
 /// Number of a connection, in the order of first packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]

@@ -14,14 +14,14 @@ mod entry;
 mod shard;
 mod sweep;
 
-use crate::types::{Share, Side};
-use crate::units::Time;
 use crate::wire::{Flags, FlowKey, HashSeed, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
 use shard::{Inserted, Slot};
 pub use sweep::SweepClock;
+use whyslow_analysis::types::{Share, Side};
+use whyslow_units::Time;
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,11 @@
 //! touches a connection itself only when it evicts it.
 
 use super::entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
-use crate::steps;
-use crate::units::Time;
 use crate::wire::HashSeed;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use whyslow_units::Time;
+use whyslow_units::steps;
 
 /// The connections of one shard.
 #[derive(Debug)]

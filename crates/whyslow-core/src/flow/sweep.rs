@@ -1,6 +1,6 @@
 //! When to look for idle connections.
 
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// Interval of sweeps for idle connections, in the capture's time.
 const INTERVAL: Nanos = Nanos::from_millis(10_000);

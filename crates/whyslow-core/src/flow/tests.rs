@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::units::{SeqNumber, Time};
 use crate::wire::{Checksum, FlowKey, Options};
 use std::net::IpAddr;
+use whyslow_units::{SeqNumber, Time};
 
 fn segment(from: u16, to: u16, seq: u32, flags: Flags) -> Segment<'static> {
     let address = |port: u16| IpAddr::from([192, 0, 2, if port >= 1024 { 1 } else { 2 }]);
@@ -250,7 +250,7 @@ fn steps_of_colliding(connections: u16) -> u64 {
     let mut flow = Flow::new(FlowTimeouts::default());
     let lesser = IpAddr::from([0x157c, 0x4a7f, 0xb979, 0x379e, 0, 0, 0, 1]);
     let mut hashes = Vec::new();
-    let steps = crate::steps::steps_during(|| {
+    let steps = whyslow_units::steps::steps_during(|| {
         for i in 0..connections {
             let other = IpAddr::from([0x2001, 0, 0, i, 0, 0, 0, 2]);
             let syn = Segment { src: lesser, dst: other, ..segment(4000, 80, 1, Flags::SYN) };

@@ -5,8 +5,8 @@ mod server_push;
 mod wait;
 mod waits;
 
-pub(crate) use server_push::ServerPush;
+pub use server_push::ServerPush;
 pub use server_push::{may_be_unrelated, may_send_unrequested};
-pub(crate) use wait::SEGMENT;
+pub use wait::SEGMENT;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;

@@ -8,10 +8,10 @@
 //! shows it.
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
-use crate::stats::median;
 use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
 use crate::tcp::payload::{Content, Protocol};
-use crate::units::{Nanos, Time};
+use whyslow_units::stats::median;
+use whyslow_units::{Nanos, Time};
 
 /// Data that follows the other side's data sooner than this is the reaction of a program and not of
 /// a person (Card, Moran, Newell: "The Model Human Processor", 1986: about 240 ms from seeing to a
@@ -41,7 +41,7 @@ const SERVER_GREETS_PORTS: [u16; 2] = [22, 3306];
 
 /// When a server may send unrequested data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ServerPush {
+pub enum ServerPush {
     /// The server only responds.
     #[default]
     Never,

@@ -1,11 +1,11 @@
 //! An exchange, and the side whose time it took.
 
 use crate::tcp::facts::ExchangeFacts;
-use crate::units::Nanos;
+use whyslow_units::Nanos;
 
 /// Size limit of a message of one segment, from Ethernet's MSS: a segment on loopback can hold bulk
 /// data, and without the handshake the MSS is unknown.
-pub(crate) const SEGMENT: u64 = 1_460;
+pub const SEGMENT: u64 = 1_460;
 
 /// An exchange, and the side whose time it took.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Attributes the time of an exchange: to the client application before it, to the server within
 //! it, or to neither.
 
-use crate::stats::median;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::tcp::payload::Protocol;
-use crate::types::Side;
-use crate::units::Nanos;
+use whyslow_analysis::types::Side;
+use whyslow_units::Nanos;
+use whyslow_units::stats::median;
 
 use super::server_push::{ServerPush, may_be_unrelated, reports};
 use super::wait::{SEGMENT, Wait};

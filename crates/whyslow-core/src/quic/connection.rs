@@ -6,10 +6,10 @@ use super::opened::{OpenedConnection, no_keys};
 use super::protection::{InitialKeys, Opened};
 use super::sent::{Endpoint, Known, Sent};
 use crate::tls::{KeyRing, TAG};
-use crate::types::{Decryption, End, Frame, Quic};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, Datagram, Flags, Options, SackBlocks, Segment};
 use std::collections::VecDeque;
+use whyslow_analysis::types::{Decryption, End, Frame, Quic};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// A packet with less data than this, without its header and tag, only acknowledges or grants
 /// credit: an ACK frame of two ranges with MAX_DATA and MAX_STREAM_DATA has 12 + 9 + 17 bytes (RFC

@@ -3,7 +3,7 @@
 /// Version 1.
 pub(super) const V1: u32 = 1;
 /// Version 2 (RFC 9369).
-pub(super) const V2: u32 = 0x6b33_43cf;
+pub const V2: u32 = 0x6b33_43cf;
 
 /// Parses the fields of a packet.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The client's TLS hello (RFC 8446 section 4.1.2) in CRYPTO frames of Initial packets.
 
 use super::header::Fields;
-use crate::types::TransportParameters;
+use whyslow_analysis::types::TransportParameters;
 
 /// Most bytes of a hello: with post-quantum keys it has about 1,800.
 const MAX_HELLO: usize = 16_384;

@@ -5,8 +5,8 @@ use super::header::Long;
 use super::opened::{Emission, OpenedConnection};
 use super::sent::Sent;
 use crate::tls::KeyRing;
-use crate::types::{End, Frame, StreamBytes, Undecrypted};
 use crate::wire::{Flags, Options, Segment};
+use whyslow_analysis::types::{End, Frame, StreamBytes, Undecrypted};
 
 impl QuicConnection {
     /// Searches for the secrets of the connection, once its hello is complete.

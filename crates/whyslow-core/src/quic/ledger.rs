@@ -4,9 +4,9 @@
 //! retransmitted. So the data of a packet is a set of places, an ACK frame acknowledges a set of
 //! places, and the limit of MAX_DATA is the right edge of a window.
 
-use crate::types::FlowControl;
-use crate::units::{Nanos, Time};
 use std::collections::{BTreeMap, VecDeque};
+use whyslow_analysis::types::FlowControl;
+use whyslow_units::{Nanos, Time};
 
 /// Most simultaneous streams of a direction.
 const MAX_STREAMS: usize = 1024;

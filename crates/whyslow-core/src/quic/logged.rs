@@ -6,9 +6,9 @@ use super::header::V1;
 use super::opened::OpenedConnection;
 use crate::capture::qlog::record::{Record, SERVER_PORT, Space};
 use crate::tls::QuicSecrets;
-use crate::types::{End, Frame};
-use crate::units::Time;
 use crate::wire::Datagram;
+use whyslow_analysis::types::{End, Frame};
+use whyslow_units::Time;
 
 impl QuicConnection {
     /// Of a log; the datagram shows its ends.

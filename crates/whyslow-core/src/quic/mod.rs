@@ -17,6 +17,8 @@ mod ledger;
 mod logged;
 mod opened;
 mod protection;
+#[cfg(feature = "unstable")]
+pub mod sealing;
 mod sent;
 #[cfg(feature = "unstable")]
 mod unprotected;
@@ -24,8 +26,6 @@ mod unprotected;
 use crate::capture::Packet;
 use crate::capture::qlog::record;
 use crate::tls::KeyRing;
-use crate::types::Frame;
-use crate::units::{Nanos, Time};
 use crate::wire::Datagram;
 use connection::QuicConnection;
 use header::{Kind, Long};
@@ -34,6 +34,8 @@ pub use sent::{Known, Sent};
 use std::collections::HashMap;
 #[cfg(feature = "unstable")]
 pub use unprotected::read_frames;
+use whyslow_analysis::types::Frame;
+use whyslow_units::{Nanos, Time};
 
 /// Most simultaneous connections; beyond it, those with the longest silence are dropped.
 const MAX_CONNECTIONS: usize = 4096;
@@ -73,6 +75,12 @@ pub enum Taken<'a> {
 }
 
 impl QuicReader {
+    /// Number of connection IDs that it remembers.
+    #[cfg(feature = "unstable")]
+    pub fn connection_ids(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// Decrypts packets with these secrets.
     pub fn set_keys(&mut self, keys: KeyRing) {
         self.keys = Some(keys);
@@ -195,6 +203,3 @@ fn in_order(datagram: &Datagram) -> [Endpoint; 2] {
     let (from, to) = (datagram.from, datagram.to);
     if from <= to { [from, to] } else { [to, from] }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,12 +6,12 @@ use super::hello::{CryptoStream, chosen_suite, server_extensions};
 use super::ledger::{Acknowledged, Application, Ledger, Places, Sending};
 use super::protection::InitialKeys;
 use crate::tls::{PacketKeys, QuicSecrets, is_readable};
-use crate::types::{
-    DecryptedDirection, Decryption, End, Quic, QuicOpened, StreamBytes, TransportParameters, Undecrypted,
-};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::SackBlocks;
 use std::collections::HashMap;
+use whyslow_analysis::types::{
+    DecryptedDirection, Decryption, End, Quic, QuicOpened, StreamBytes, TransportParameters, Undecrypted,
+};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Most searches for the length of the packets in one large datagram: a sender's kernel splits it
 /// (UDP_SEGMENT), and a receiver's merges several (UDP_GRO).

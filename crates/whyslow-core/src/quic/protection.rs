@@ -3,8 +3,6 @@
 
 use super::header::{Long, V2};
 use crate::tls::PacketKeys;
-#[cfg(test)]
-use crate::tls::TAG;
 use hkdf::Hkdf;
 use sha2::Sha256;
 
@@ -60,6 +58,12 @@ impl InitialKeys {
     pub(super) fn keys(&self) -> &PacketKeys {
         &self.0
     }
+
+    /// As [`keys`](Self::keys), to keep them.
+    #[cfg(feature = "unstable")]
+    pub(super) fn into_keys(self) -> PacketKeys {
+        self.0
+    }
 }
 
 /// HKDF-Expand-Label of TLS 1.3 (RFC 8446 section 7.1) with an empty context.
@@ -67,26 +71,6 @@ fn expand(from: &Hkdf<Sha256>, label: &[u8], out: &mut [u8]) -> Option<()> {
     let length = u16::try_from(out.len()).ok()?.to_be_bytes();
     let label_length = u8::try_from(label.len() + 6).ok()?;
     from.expand_multi_info(&[&length, &[label_length], b"tls13 ", label, &[0]], out).ok()
-}
-
-#[cfg(test)]
-impl InitialKeys {
-    /// A client's Initial packet with these frames, protected.
-    #[expect(clippy::unwrap_used, reason = "a test's packet")]
-    pub(super) fn seal(version: u32, dcid: &[u8], number: u8, frames: &[u8]) -> Vec<u8> {
-        let keys = Self::of_client(version, dcid).unwrap();
-        let mut frames = frames.to_vec();
-        frames.resize(frames.len().max(1_164), 0);
-        let mut header = vec![if version == V2 { 0xd0 } else { 0xc0 }];
-        header.extend(version.to_be_bytes());
-        header.push(dcid.len() as u8);
-        header.extend(dcid);
-        header.extend([4, 9, 8, 7, 6, 0]);
-        header.extend((0x4000 | (frames.len() + 1 + TAG) as u16).to_be_bytes());
-        let at = header.len();
-        header.push(number);
-        keys.0.seal(&header, at, number.into(), &frames)
-    }
 }
 
 #[cfg(test)]

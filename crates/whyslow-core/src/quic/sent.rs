@@ -1,9 +1,9 @@
 //! [`Sent`]: the segment derived from a datagram.
 
-use crate::types::{Decryption, End, Frame, Quic, QuicOpened, StreamBytes};
-use crate::units::{Nanos, Time};
 use crate::wire::{FlowKey, Segment};
 use std::net::IpAddr;
+use whyslow_analysis::types::{Decryption, End, Frame, Quic, QuicOpened, StreamBytes};
+use whyslow_units::{Nanos, Time};
 
 /// Address and port of an end.
 pub(super) type Endpoint = (IpAddr, u16);

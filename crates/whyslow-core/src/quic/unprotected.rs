@@ -2,8 +2,8 @@
 
 use super::opened::OpenedConnection;
 use crate::tls::QuicSecrets;
-use crate::types::{End, Quic, StreamBytes, TransportParameters};
-use crate::units::Time;
+use whyslow_analysis::types::{End, Quic, StreamBytes, TransportParameters};
+use whyslow_units::Time;
 
 /// Parses the frames of packets as if they had been decrypted; `packets`: sender, packet number and
 /// frames of each. Calls `give` with stream bytes. Returns the number of packets with an effect.

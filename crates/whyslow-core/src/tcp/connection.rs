@@ -12,10 +12,10 @@ use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
-use crate::types::Side;
-use crate::units::{SeqNumber, Time};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
+use whyslow_analysis::types::Side;
+use whyslow_units::{SeqNumber, Time};
 
 /// State of an open connection.
 #[derive(Clone, Debug)]

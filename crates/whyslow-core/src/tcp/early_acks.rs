@@ -8,8 +8,8 @@
 
 use super::connection::Tracking;
 use super::segment::Seg;
-use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
+use whyslow_units::{Nanos, Time};
 
 /// The largest disorder of one device. A larger step back is a step of the clock.
 pub(super) const MAX_DISORDER: Nanos = Nanos::from_millis(1);

@@ -8,9 +8,9 @@
 
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
-use crate::types::State;
-use crate::units::{Nanos, Time};
 use std::net::IpAddr;
+use whyslow_analysis::types::State;
+use whyslow_units::{Nanos, Time};
 
 /// Most stretches of one connection; the last one includes all later ones.
 const MAX: usize = 256;

@@ -9,8 +9,8 @@
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
 use super::payload::Content;
 use super::sender::peer_payload::PROMPT_ANSWER;
-use crate::types::Side;
-use crate::units::{Nanos, Time};
+use whyslow_analysis::types::Side;
+use whyslow_units::{Nanos, Time};
 
 /// Most exchanges that are kept: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
@@ -191,7 +191,7 @@ impl Conversation<'_> {
 #[cfg(test)]
 mod tests {
     use super::requester;
-    use crate::types::Side;
+    use whyslow_analysis::types::Side;
 
     #[test]
     fn client_is_the_requester_except_on_call_home_ports() {

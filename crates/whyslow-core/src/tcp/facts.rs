@@ -13,13 +13,13 @@ use super::QuicNotes;
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use super::sender::rtt::OLD_FIRST_RTO;
-pub use crate::types::Fate;
-use crate::types::{Decryption, End, Frame, Near, Side, State, VantageReason};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Flags, Segment};
 pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
 pub use transfer::*;
+pub use whyslow_analysis::types::Fate;
+use whyslow_analysis::types::{Decryption, End, Frame, Near, Side, State, VantageReason};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// One connection.
 #[derive(Clone, Debug)]

@@ -19,9 +19,9 @@ use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
 use super::segment::Seg;
 
-use crate::types::Side;
-use crate::units::Time;
 use crate::wire::{PlainSegment, SackBlocks};
+use whyslow_analysis::types::Side;
+use whyslow_units::Time;
 
 impl Connection {
     /// Like [`push`](Self::push), for a plain segment.

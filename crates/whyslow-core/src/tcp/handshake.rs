@@ -2,9 +2,9 @@
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
-use crate::types::{Frame, SHORTEST_RTO, Side};
-use crate::units::{Nanos, Time};
 use crate::wire::Segment;
+use whyslow_analysis::types::{Frame, SHORTEST_RTO, Side};
+use whyslow_units::{Nanos, Time};
 
 /// Shortest SYN retransmission timeout (RFC 6298 section 2.1 asks for a second; Linux uses at least
 /// 200 ms).

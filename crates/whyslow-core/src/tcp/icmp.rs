@@ -15,10 +15,10 @@ use super::segment::Seg;
 use super::sender::outstanding::OutstandingSegment;
 use super::sender::rtt::MIN_PROBE_TIMER;
 use super::sender::{PathEstimate, SenderState};
-use crate::types::{Frame, Side};
-use crate::units::{SeqNumber, Time};
 use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;
+use whyslow_analysis::types::{Frame, Side};
+use whyslow_units::{SeqNumber, Time};
 
 impl Connection {
     /// Processes an ICMP error about a segment of side `about`. Returns whether that segment was in

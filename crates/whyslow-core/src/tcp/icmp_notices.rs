@@ -3,13 +3,13 @@
 //! Memory is bounded: equal errors are merged, and there are at most [`MAX_NOTICES`] different
 //! ones.
 
-use crate::types::{Frame, Side};
-use crate::units::Time;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;
+use whyslow_analysis::types::{Frame, Side};
+use whyslow_units::Time;
 
 /// Most different errors per connection, by content or router.
-pub(crate) const MAX_NOTICES: usize = 8;
+pub const MAX_NOTICES: usize = 8;
 
 /// The errors of a connection.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::facts::{DirectionFacts, Gap};
 use super::payload::MessageFacts;
-use crate::types::Side;
+use whyslow_analysis::types::Side;
 
 /// Applies the corrections.
 pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {

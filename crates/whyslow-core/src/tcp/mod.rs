@@ -34,11 +34,9 @@ mod vantage;
 pub use connection::Connection;
 pub use handshake::JoinedHandshake;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
-#[cfg(test)]
+#[cfg(any(test, feature = "unstable"))]
 pub use snapshot::EARLIER_TRANSFERS;
 
-use crate::types::{Frame, Side, State};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
 use connection::{Rare, Reset, Stage, Tracking, note_payload};
@@ -53,6 +51,8 @@ use sender::SenderState;
 use std::net::IpAddr;
 use std::num::NonZeroU8;
 pub use suspect::BadChecksums;
+use whyslow_analysis::types::{Frame, Side, State};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 #[cfg(test)]
 mod tests;

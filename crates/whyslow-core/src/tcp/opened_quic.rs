@@ -2,8 +2,8 @@
 
 use super::connection::{Connection, Stage};
 use super::payload::Decrypter;
-use crate::types::{Decryption, End, Quic, QuicOpened, Side, StreamBytes};
-use crate::units::Nanos;
+use whyslow_analysis::types::{Decryption, End, Quic, QuicOpened, Side, StreamBytes};
+use whyslow_units::Nanos;
 
 impl Connection {
     /// Marks the connection as QUIC and records the facts from its handshake, from its packets, and

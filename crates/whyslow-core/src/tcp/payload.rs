@@ -28,19 +28,18 @@ mod kind;
 mod messages;
 mod openings;
 mod protocol;
-pub(crate) mod readable;
+pub mod readable;
 mod readers;
 mod records;
 pub(super) mod streams;
 mod tls;
 
-use crate::types::Product;
 pub use content::Content;
 pub(super) use decrypted::Decrypter;
 use gather::{Gather, GatherKind, NOWHERE, Piece};
 use greeting::Greeting;
 use heads::{Heads, UnpackedHeads};
-pub(crate) use kind::PayloadKind;
+pub use kind::PayloadKind;
 pub(super) use kind::{SMALL, is_text};
 #[cfg(any(test, feature = "unstable"))]
 pub use messages::WindowWait;
@@ -49,6 +48,7 @@ pub use messages::{ClearPiece, read_clear, read_http3, read_plaintext};
 pub use messages::{MessageFacts, RequestFacts, UsedWindow};
 pub use protocol::Protocol;
 pub(super) use readers::{PayloadReaders, ReaderPlace};
+use whyslow_analysis::types::Product;
 
 /// Parses one direction of a connection. It is small while it has little state.
 #[derive(Clone, Debug)]

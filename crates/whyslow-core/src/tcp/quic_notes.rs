@@ -1,6 +1,6 @@
 //! [`QuicNotes`]: additional state of a QUIC connection in the tracker.
 
-use crate::types::{Decryption, Quic};
+use whyslow_analysis::types::{Decryption, Quic};
 
 /// Facts of a QUIC connection in addition to its segments.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,10 +2,10 @@
 
 use super::segment::Seg;
 use super::segment::packed::SegmentIter;
-use crate::units::Nanos;
 use crate::wire::SackBlocks;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
+use whyslow_units::Nanos;
 
 /// No retransmission timer is shorter (Linux: 200 ms).
 const MAX_RECAPTURE_DELAY: Nanos = Nanos::from_millis(190);

@@ -2,7 +2,7 @@
 //! Requests of other protocols show it as well (`PayloadReaders::client`).
 
 use super::payload::Content;
-use crate::types::Side;
+use whyslow_analysis::types::Side;
 
 /// Ports of registered services where client ports are possible too: 512 to 1023 (rresvport(3),
 /// used by NFS and rsh clients), and above (IANA's registry of service names and port numbers).

@@ -4,13 +4,13 @@
 pub(super) mod packed;
 
 use super::payload::PayloadKind;
-use crate::types::{Frame, Side};
-use crate::units::{SeqNumber, Time};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;
+use whyslow_analysis::types::{Frame, Side};
+use whyslow_units::{SeqNumber, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seg {
+pub struct Seg {
     pub time: Time,
     pub frame_ref: FrameRef,
     /// TSecr and TSval, if `bits_of` has their flag; otherwise zeros. This order, like that of the

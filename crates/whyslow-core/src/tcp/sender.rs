@@ -41,8 +41,6 @@ use super::facts::{DirectionFacts, ResponseFacts, TransferFacts};
 use super::icmp_notices::ReportedMtu;
 use super::segment::FrameRef;
 use super::trace::TraceNotes;
-use crate::types::Frame;
-use crate::units::{Nanos, SeqNumber, Time};
 use ip_id::{IpIdTracker, TsvalClock};
 use last_send::{LastSend, SinceSend};
 use outstanding::Outstanding;
@@ -55,6 +53,8 @@ use scoreboard::Scoreboard;
 use segment_size::SegmentSize;
 use snd_window::SndWindow;
 use transfer_recorder::TransferRecorder;
+use whyslow_analysis::types::Frame;
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Most stored finished transfers. Beyond that, the half with the shortest waits is dropped.
 const MAX_TRANSFERS: usize = 1024;
@@ -69,7 +69,7 @@ pub(super) const MAX_SEQ_DISTANCE: u32 = 1 << 30;
 
 /// Estimates of the path when a segment is processed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PathEstimate {
+pub struct PathEstimate {
     /// Round trip from the capture point to the data's sender.
     pub loop_to_sender: Nanos,
     /// Times up to this count as immediate: max(1 ms, RTT/10).
@@ -97,7 +97,7 @@ impl PathEstimate {
 
 /// One direction of a connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SenderState {
+pub struct SenderState {
     pub facts: DirectionFacts,
 
     // Unwrapped sequence numbers, in which the ISN is 0 and the first byte is 1.
@@ -170,7 +170,7 @@ struct Fin {
 
 /// Bytes that were not captured, although they were acknowledged or followed by later ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UnseenBytes {
+pub struct UnseenBytes {
     pub bytes: u64,
     pub stretches: u64,
     pub first: Option<Frame>,

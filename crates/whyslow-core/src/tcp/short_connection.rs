@@ -15,10 +15,10 @@ use super::sender::MAX_SEQ_DISTANCE;
 use super::sender::peer_payload::{PeerPayload, PreviousTransfer, TurnOutcome};
 use super::sender::rtt::{FIRST_RTO, OLD_FIRST_RTO};
 use super::vantage::VantageEstimator;
-use crate::types::Side;
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 use std::net::IpAddr;
+use whyslow_analysis::types::Side;
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Shorter pauses are ignored: times up to a millisecond count as immediate.
 const MIN_PAUSE: Nanos = Nanos::from_millis(1);

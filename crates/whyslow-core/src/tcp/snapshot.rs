@@ -14,9 +14,9 @@ use super::payload::ReaderPlace;
 use super::sender::SenderState;
 use super::sender::silence::CROWDED;
 use super::sender::turns::MIN_IDLE;
-use crate::types::Side;
-use crate::units::{Nanos, Time};
 use std::net::IpAddr;
+use whyslow_analysis::types::Side;
+use whyslow_units::{Nanos, Time};
 
 /// Longest wait of a retransmission timer (Linux's RTO_MAX is 120 s, RFC 6298 section 2.5 asks for
 /// at least 60 s): after it TCP itself sends no more.
@@ -119,7 +119,7 @@ impl Connection {
     }
 
     /// Number of stored transfers.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "unstable"))]
     pub fn held_transfers(&self) -> usize {
         let Stage::Tracking(tracking) = &self.stage else { return 0 };
         tracking.senders.iter().map(|sender| sender.facts.transfers.len()).sum()

@@ -12,9 +12,9 @@
 use super::connection::{Connection, Stage, SuspectReason, SuspectSegment, Tracking};
 use super::segment::Seg;
 use super::sender::SenderState;
-use crate::types::Side;
-use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
+use whyslow_analysis::types::Side;
+use whyslow_units::SeqNumber;
 
 /// Largest jump of a sequence number over uncaptured bytes that is not suspect, measured from the
 /// receiver's right edge if known. A capture may lose more, but then later segments show it.

@@ -4,9 +4,9 @@
 
 use super::facts::{Release, TransferFacts};
 use super::*;
-use crate::types::Near;
 use crate::wire::{Options, SackBlocks};
 use Side::{A, B};
+use whyslow_analysis::types::Near;
 
 mod copies;
 mod early_acks;

@@ -12,11 +12,11 @@
 
 use super::facts::DirectionFacts;
 use super::facts::Retransmitted;
-use crate::types::{End, Frame, Side};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::{HashSet, VecDeque};
+use whyslow_analysis::types::{End, Frame, Side};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Points that wait for late verdicts: 13 MB.
 pub const MAX_PENDING_POINTS: usize = 65_536;
@@ -70,8 +70,18 @@ pub struct Point {
 }
 
 impl Point {
+    /// Index of the sender in `[client, server]`.
+    pub fn lane(&self) -> usize {
+        match self.from {
+            End::Client => 0,
+            End::Server => 1,
+        }
+    }
+}
+
+impl Point {
     /// Removes fields that QUIC encrypts, which segments derived from datagrams do not really have.
-    pub(crate) fn without_encrypted(self) -> Self {
+    pub fn without_encrypted(self) -> Self {
         Self { window: None, duplicate_ack: false, rtt: None, ..self }
     }
 

@@ -6,10 +6,10 @@ use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
 use super::sender::apply_acks::reports_duplicate;
 use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
-use crate::types::{End, Side};
-use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
+use whyslow_analysis::types::{End, Side};
+use whyslow_units::{Nanos, Time};
 
 impl SenderState {
     /// The counters before a segment, if tracing is on.

@@ -8,9 +8,9 @@ use super::icmp_notices::ReportedMtu;
 use super::segment::Seg;
 use super::sender::pauses::mark_unseen_gaps;
 use super::sender::{PathEstimate, SenderState};
-use crate::types::Side;
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::SackBlocks;
+use whyslow_analysis::types::Side;
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 impl Stage {
     /// Whether this packet is a duplicate frame.

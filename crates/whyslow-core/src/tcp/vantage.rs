@@ -12,9 +12,9 @@
 use super::facts::Vantage;
 use super::segment::Seg;
 use super::sender::rtt::{FIRST_RTO, OLD_FIRST_RTO};
-use crate::types::{End, Near, Side, VantageReason};
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
+use whyslow_analysis::types::{End, Near, Side, VantageReason};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Timestamps stored per side until they are echoed.
 const MAX_TIMESTAMPS: usize = 64;
@@ -87,7 +87,7 @@ impl Default for SentTimestamps {
 
 /// Collects the evidence for the vantage.
 #[derive(Clone, Debug)]
-pub(crate) struct VantageEstimator {
+pub struct VantageEstimator {
     sides: [SideSamples; 2],
     /// Lowest round trip from the capture point to each side.
     pub toward: [Option<Nanos>; 2],

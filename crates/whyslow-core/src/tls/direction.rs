@@ -6,8 +6,8 @@ use super::key_log::{Secret, Secrets};
 use super::reassembly::Reassembly;
 use super::schedule;
 use super::suite::Suite;
-use crate::types::Undecrypted;
-use crate::units::Time;
+use whyslow_analysis::types::Undecrypted;
+use whyslow_units::Time;
 
 /// Content types (RFC 8446 appendix B.1).
 pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;

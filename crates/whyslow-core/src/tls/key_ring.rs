@@ -1,9 +1,9 @@
 //! [`KeyRing`]: all secrets available to an analysis, from a key log and from captures.
 
 use super::key_log::{KeyLog, MAX_CONNECTIONS, Random, Secrets};
-use crate::types::Frame;
 use hashbrown::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use whyslow_analysis::types::Frame;
 
 /// The secrets available to an analysis. Clones share them.
 ///

@@ -20,8 +20,6 @@ mod suite;
 
 pub use key_log::{KeyLog, KeyLogTally};
 pub use key_ring::KeyRing;
-#[cfg(test)]
-pub(crate) use packet::testing as packet_testing;
 pub(crate) use packet::{PacketKeys, QuicSecrets, TAG, is_readable};
 #[cfg(not(feature = "unstable"))]
 pub(crate) use session::{Opened, PlaintextSink, Sent, Session};

@@ -4,7 +4,6 @@ use super::key_log::{MAX_SECRET, Random, Secret, Secrets};
 use super::key_ring::KeyRing;
 use super::schedule::{NONCE, expand};
 use super::suite::{AeadKind, Suite};
-use crate::types::Frame;
 use aes_gcm::aead::{AeadInPlace, KeyInit};
 use aes_gcm::aes::cipher::BlockEncrypt;
 use aes_gcm::aes::{Aes128, Aes256, Block};
@@ -12,6 +11,7 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, Nonce, Tag};
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use chacha20poly1305::ChaCha20Poly1305;
+use whyslow_analysis::types::Frame;
 
 /// Bytes of an authentication tag, of all suites.
 pub(crate) const TAG: usize = 16;
@@ -75,6 +75,12 @@ pub(crate) struct OpenHeader {
 }
 
 impl PacketKeys {
+    /// Those of a traffic secret.
+    #[cfg(any(test, feature = "unstable"))]
+    pub(crate) fn of_secret(is_v2: bool, suite: u16, secret: &[u8]) -> Option<Self> {
+        Self::new(is_v2, suite, &Secret::new(secret)?)
+    }
+
     /// The keys of an Initial secret.
     pub(crate) fn of_initial(is_v2: bool, secret: &[u8; 32]) -> Option<Self> {
         Self::new(is_v2, INITIAL_SUITE, &Secret::new(secret)?)
@@ -170,7 +176,7 @@ impl PacketKeys {
     }
 
     /// Encrypts a packet whose header, packet number included, is in clear.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "unstable"))]
     #[expect(clippy::unwrap_used, reason = "a test's packet")]
     pub(crate) fn seal(&self, header: &[u8], number_at: usize, number: u64, frames: &[u8]) -> Vec<u8> {
         let mut nonce = self.iv;
@@ -259,16 +265,6 @@ pub(crate) fn is_readable(suite: u16) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-
-    /// Keys for packets in tests.
-    pub(crate) fn keys(is_v2: bool, suite: u16, secret: &[u8]) -> Option<PacketKeys> {
-        PacketKeys::new(is_v2, suite, &Secret::new(secret)?)
-    }
-}
-
-#[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
@@ -282,7 +278,7 @@ mod tests {
     #[test]
     fn short_header_packet_of_rfc_9001_is_decrypted() {
         let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
-        let keys = testing::keys(false, 0x1303, &secret).unwrap();
+        let keys = PacketKeys::of_secret(false, 0x1303, &secret).unwrap();
         let packet = hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb");
         let header = keys.header(&packet, 1, Some(654_360_563)).unwrap();
         assert_eq!((header.number, header.length, header.first), (654_360_564, 3, 0x42));
@@ -306,7 +302,7 @@ mod tests {
     fn sealed_packets_of_each_suite_are_decrypted() {
         for (suite, len) in [(0x1301, 32), (0x1302, 48), (0x1303, 32)] {
             for is_v2 in [false, true] {
-                let keys = testing::keys(is_v2, suite, &vec![7; len]).unwrap();
+                let keys = PacketKeys::of_secret(is_v2, suite, &vec![7; len]).unwrap();
                 let packet = keys.seal(&[0x41, 1, 2, 3, 4, 0, 9], 5, 9, &[1; 30]);
                 let header = keys.header(&packet, 5, Some(8)).unwrap();
                 let mut frames = Vec::new();

@@ -5,8 +5,8 @@ use super::direction::{Content, Direction, HANDSHAKE, KeyState, Keys, RecordPlac
 use super::handshake::Message;
 use super::key_log::Random;
 use super::key_ring::KeyRing;
-use crate::types::{DecryptedDirection, Decryption, End, Frame, Side, Undecrypted};
-use crate::units::Time;
+use whyslow_analysis::types::{DecryptedDirection, Decryption, End, Frame, Side, Undecrypted};
+use whyslow_units::Time;
 
 /// A decrypted record.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use super::cipher::{RecordCipher, Version};
 use super::key_log::{KeyLog, Secret};
 use super::suite::Suite;
 use super::*;
-use crate::types::{Decryption, Frame, Side, Undecrypted};
-use crate::units::Time;
 use proptest::prelude::*;
 use std::sync::Arc;
+use whyslow_analysis::types::{Decryption, Frame, Side, Undecrypted};
+use whyslow_units::Time;
 
 const CLIENT_RANDOM: [u8; 32] = [0xaa; 32];
 const SERVER_RANDOM: [u8; 32] = [0xbb; 32];

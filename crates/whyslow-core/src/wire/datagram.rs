@@ -29,7 +29,7 @@ pub struct Datagram {
 
 impl Datagram {
     /// Placeholder that counts all datagrams together.
-    pub(crate) const ANY: Self = Self {
+    pub const ANY: Self = Self {
         from: (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
         to: (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
         offset: 0,

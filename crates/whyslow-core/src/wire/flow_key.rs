@@ -39,7 +39,7 @@ impl FlowKey {
 
     /// The key of the addresses and ports in header order.
     #[inline(always)]
-    pub(crate) fn v4(addresses: &[u8; 8], ports: &[u8; 4]) -> Self {
+    pub fn v4(addresses: &[u8; 8], ports: &[u8; 4]) -> Self {
         let (addresses, ports) = (u64::from_le_bytes(*addresses), u64::from(u32::from_le_bytes(*ports)));
         let from = addresses & 0xffff_ffff | (ports & 0xffff) << 32;
         let to = addresses >> 32 | (ports >> 16) << 32;

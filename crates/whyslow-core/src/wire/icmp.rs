@@ -9,7 +9,7 @@ use super::icmp_error::{Icmp, V4};
 use super::ip_header::{Addresses, Header};
 use super::skip::Skip;
 use super::view::View;
-use crate::types::Fate;
+use whyslow_analysis::types::Fate;
 
 /// TCP's protocol number.
 const TCP: u8 = 6;

@@ -1,8 +1,8 @@
 //! An ICMP error about a TCP segment.
 
 use super::flow_key::FlowKey;
-use crate::types::Fate;
 use std::net::IpAddr;
+use whyslow_analysis::types::Fate;
 
 /// An error about a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -35,7 +35,6 @@ mod testing;
 mod tunnel;
 mod view;
 
-pub use crate::types::Fate;
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
 pub use datagram::Datagram;
 pub use fast::{FastPacket, PlainSegment, parse_fast};
@@ -44,9 +43,10 @@ pub use icmp_error::Icmp;
 #[cfg(test)]
 use link::is_supported;
 pub use link::link_type_name;
-pub(crate) use segment::Options;
+pub use segment::Options;
 pub use segment::{Checksum, Flags, SackBlocks, Segment};
 pub use skip::Skip;
+pub use whyslow_analysis::types::Fate;
 
 use crate::capture::Packet;
 use context::{DecodeContext, Decoded};

@@ -1,8 +1,8 @@
 //! A TCP segment: the fields of its headers.
 
-use crate::units::SeqNumber;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
+use whyslow_units::SeqNumber;
 
 /// A TCP segment: the fields of its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Checksum {
 
     /// Whether the packet was changed after the checksum was computed.
     #[cfg(test)]
-    pub(crate) const fn is_wrong(self) -> bool {
+    pub const fn is_wrong(self) -> bool {
         matches!(self, Self::Bad(_) | Self::BadHeader(_))
     }
 }

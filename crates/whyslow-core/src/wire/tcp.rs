@@ -5,7 +5,7 @@ use super::ip_header::Header;
 use super::segment::{Flags, Options, Segment};
 use super::view::View;
 use super::{Skip, checksum};
-use crate::units::SeqNumber;
+use whyslow_units::SeqNumber;
 
 /// The header without options.
 const FIXED: usize = 20;

@@ -3,7 +3,7 @@
 
 use super::{Segment, Skip, decode, decode_verified};
 use crate::capture::{LinkType, Packet};
-use crate::units::Time;
+use whyslow_units::Time;
 
 pub(super) const SRC: &str = "192.0.2.1";
 pub(super) const DST: &str = "192.0.2.2";

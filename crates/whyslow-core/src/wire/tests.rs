@@ -4,7 +4,6 @@
 
 use super::testing::{cut_packet, ethernet, ipv4, ipv6, packet, read_verified, tcp, udp};
 use super::*;
-use crate::units::SeqNumber;
 use etherparse::{
     IpAuthHeader, IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, Ipv4Options, Ipv6Extensions,
     Ipv6FragmentHeader, Ipv6Header, Ipv6RawExtHeader, Ipv6RoutingExtensions, PacketBuilder, SingleVlanHeader,
@@ -12,6 +11,7 @@ use etherparse::{
 };
 use proptest::prelude::*;
 use std::net::IpAddr;
+use whyslow_units::SeqNumber;
 
 /// Options that fit into a TCP header.
 fn tcp_options() -> impl Strategy<Value = Vec<TcpOptionElement>> {

@@ -1,7 +1,7 @@
 //! [`Coverage`]: how much of a transfer an account covers.
 
 use super::matching::Found;
-use whyslow_core::analysis::Transfer;
+use whyslow_analysis::Transfer;
 
 /// An account is about a transfer if it counts at most this much more data.
 const OWN: f64 = 1.5;

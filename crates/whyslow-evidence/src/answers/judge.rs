@@ -5,10 +5,10 @@ use super::matching::Found;
 use super::reading::{Outcome, Reading};
 use crate::limits::{HELD_LEAST_US, HELD_SHARE, in_queue};
 use crate::report::{Account, Figure};
-use whyslow_core::analysis::{
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{
     ExchangeQuestion, Finding, LinkQuestion, LossQuestion, Question, SendingQuestion, Transfer, Unit,
 };
-use whyslow_core::cause::Cause;
 
 use Outcome::{Confirms, Contradicts};
 

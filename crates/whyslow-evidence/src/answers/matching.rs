@@ -3,7 +3,7 @@
 use crate::report::{Account, Place, Report};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, End, Endpoint};
+use whyslow_analysis::{Analysis, Connection, End, Endpoint};
 
 /// How a connection and an account were found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::read;
-use whyslow_core::analysis::SendingQuestion;
+use whyslow_analysis::SendingQuestion;
 use whyslow_core::capture::Reader;
-use whyslow_core::explain::Explainer;
+use whyslow_diagnosis::explain::Explainer;
 
 macro_rules! sample {
     ($name:literal) => {
@@ -52,7 +52,7 @@ fn full_send_buffer_confirms_a_sender_cap_and_answers_its_question() {
     assert_eq!(answer.outcome, Outcome::Confirms);
     assert_eq!(answer.reading, Reading::SendBuffer { limited_s: 1.7, busy_s: 2.09 });
     assert_eq!((answer.connection, answer.transfer, answer.matched_by), (1, 2, MatchedBy::Addresses));
-    assert_eq!(answer.evidence[0], Figure::new("sndbuf_limited", 1.7, whyslow_core::analysis::Unit::Seconds));
+    assert_eq!(answer.evidence[0], Figure::new("sndbuf_limited", 1.7, whyslow_analysis::Unit::Seconds));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::parse::{Look, SOURCE};
 use crate::limits::{DROPPED, ENOUGH, FEW, LOSSY, TIMEOUTS};
 use crate::report::{Advice, Finding, Gap, HostCause, Statement, Subject, Verdict};
-use whyslow_core::analysis::{Actor, LossAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, LossAction, Unit};
 
 /// Drops for each connection that was accepted: as for `whyslow host`.
 const OVERFLOWS: f64 = 0.001;

@@ -3,8 +3,8 @@
 use super::parse::{Kind, Look, SOURCE};
 use crate::limits::{DROPPED, FEW};
 use crate::report::{Advice, Allowance, DeviceStatement, Finding, Gap, HostCause, Statement, Subject};
-use whyslow_core::analysis::{Actor, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, Unit};
 
 /// Packets that a share needs, from one look: as for `whyslow host`.
 const ENOUGH: f64 = 10_000.0;

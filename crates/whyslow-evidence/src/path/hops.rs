@@ -4,7 +4,7 @@ use super::ping::{ENOUGH, lost, varies};
 use crate::limits::{LOSSY, QUEUE_GROWTH_S};
 use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, whole};
-use whyslow_core::analysis::{Actor, Unit};
+use whyslow_analysis::{Actor, Unit};
 
 /// `mtr`, WinMTR.
 pub(crate) const MTR: Source = Source::new("mtr");

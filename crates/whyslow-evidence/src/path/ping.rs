@@ -3,8 +3,8 @@
 use crate::limits::{LOSSY, QUEUE_GROWTH_S, in_queue};
 use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, whole};
-use whyslow_core::analysis::{Actor, LinkAction, LossAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, LinkAction, LossAction, Unit};
 
 /// `ping`.
 pub(crate) const PING: Source = Source::new("ping");

@@ -2,7 +2,7 @@
 
 use super::host::{Origin, Place, Since};
 use serde::Serialize;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// A quantity under the name that the tool gives it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,7 +8,7 @@ use super::slug::Slug;
 use super::statement::Statement;
 use core::net::IpAddr;
 use serde::Serialize;
-use whyslow_core::analysis::{Action, Actor, Remedy, Unit};
+use whyslow_analysis::{Action, Actor, Remedy, Unit};
 
 /// A cause with its evidence and its fixes.
 #[derive(Clone, Debug, Serialize)]

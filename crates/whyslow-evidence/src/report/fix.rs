@@ -2,7 +2,7 @@
 
 use super::host::{HostAction, Who};
 use serde::Serialize;
-use whyslow_core::analysis::{Actor, Remedy};
+use whyslow_analysis::{Actor, Remedy};
 
 /// What to do.
 #[derive(Clone, Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 
 macro_rules! define {
     ($($name:ident $slug:literal,)*) => {

@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::gap::Gap;
 use super::source::Source;
 use serde::Serialize;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// A connection, a host, a test, a request or a path.
 #[derive(Clone, Debug, Serialize)]

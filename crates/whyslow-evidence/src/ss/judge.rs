@@ -13,7 +13,7 @@ use network::{application, loss, moment, paced, queue, spurious};
 use snapshot::{BULK, SocketSnapshot, same};
 use states::{close_wait, listener, unanswered};
 use std::collections::HashMap;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 pub(crate) fn subjects(looks: &[Look]) -> Vec<Subject> {
     let mut out = connections(looks);

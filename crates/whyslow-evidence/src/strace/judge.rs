@@ -3,8 +3,8 @@
 use super::parse::{SOURCE, Trace, What};
 use crate::report::{Advice, Call, CallStatement, Finding, Gap, Statement, Subject, Verdict};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{Actor, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, Unit};
 
 /// Slow is what cost at least this, seconds, and a tenth of the trace: as for captures.
 const SLOW_S: f64 = 0.1;

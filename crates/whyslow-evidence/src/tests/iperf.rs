@@ -1,7 +1,7 @@
 //! iperf3 and iperf.
 
 use super::*;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 
 /// An interval of stream 5.
 fn line(second: u32, transfer: &str, rate: &str, tail: &str) -> String {

@@ -1,7 +1,7 @@
 //! netperf: classic tables and omni.
 
 use super::*;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 
 const STREAM: &str = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to srv.example () port 0 AF_INET\n\
     Recv   Send    Send\nSocket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\n\

@@ -1,7 +1,7 @@
 //! `ss`: several kernels, wrapped, quoted, cut.
 
 use super::*;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 
 const WINDOW: &str = "\
 > State    Recv-Q    Send-Q        Local Address:Port          Peer

@@ -1,12 +1,12 @@
 //! Hostile text for the readers of other tools' output: never a panic, a hang, or more memory than
-//! the input explains. Settings: `crates/whyslow-core/tests/fuzz/README.md`.
+//! the input explains. Settings: `crates/whyslow-diagnosis/tests/fuzz/README.md`.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../whyslow-core/tests/fuzz/harness.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/harness.rs"]
 mod harness;
-#[path = "../../../whyslow-core/tests/fuzz/meter.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/meter.rs"]
 mod meter;
-#[path = "../../../whyslow-core/tests/fuzz/mutate.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/mutate.rs"]
 mod mutate;
 #[path = "lines.rs"]
 mod packets;

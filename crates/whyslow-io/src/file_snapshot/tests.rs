@@ -6,8 +6,8 @@ use crate::worker_pool::tests::capture;
 use crate::{Error, Input, Reading, Stop, follow, pick, reading};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use whyslow_core::analysis::Connection;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Connection;
+use whyslow_units::Nanos;
 
 const PACKETS: u32 = 40_000;
 /// Bytes of the file's head, and of a small packet's record.

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use whyslow_core::analysis::*;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::*;
+use whyslow_units::Nanos;
 
 fn frame(number: u64) -> Frame {
     Frame { file: None, number }
@@ -67,7 +67,7 @@ fn connection() -> Connection {
         closed_by: None,
         near: Near::Unknown,
         near_reason: Default::default(),
-        stacks: [whyslow_core::analysis::Stack::UNKNOWN; 2],
+        stacks: [whyslow_analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
         application_is_shown: false,
@@ -108,7 +108,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
     Analysis {
         schema: SCHEMA,
         partial: false,
-        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
+        threshold_s: whyslow_diagnosis::ranking::DEFAULT_THRESHOLD,
         captures: vec![capture],
         connections: vec![connection()],
         findings: vec![finding(seconds, &[1])],

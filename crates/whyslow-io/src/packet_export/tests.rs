@@ -4,8 +4,8 @@
 
 use crate::{Input, PacketExport, Stop, follow, read};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::Connection;
-use whyslow_core::series::Point;
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::series::Point;
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(format!("{name}.pcap"))

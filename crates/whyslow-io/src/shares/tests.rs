@@ -9,7 +9,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use whyslow_core::analysis::{Analysis, MAX_CONNECTIONS};
+use whyslow_analysis::{Analysis, MAX_CONNECTIONS};
 
 fn options() -> ExplainOptions {
     ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None, keys: None, messages: true }

@@ -6,7 +6,7 @@ use crate::{ExplainOptions, Input, Stop, read_every, read_on};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Connection, MAX_CONNECTIONS};
+use whyslow_analysis::{Analysis, Connection, MAX_CONNECTIONS};
 
 /// A capture of this number of connections from clients of this network, in records of their
 /// headers alone: a request and its answer each, which lets some wait. Some are open at a time.

@@ -5,9 +5,9 @@ use super::session;
 use super::transform::Takes;
 use std::collections::BTreeMap;
 use std::fmt;
-use whyslow_core::analysis::{Analysis, Cause};
-use whyslow_core::explain::explain;
-use whyslow_core::ranking::{by_cause, slow_by_cause};
+use whyslow_analysis::{Analysis, Cause};
+use whyslow_diagnosis::explain::explain;
+use whyslow_diagnosis::ranking::{by_cause, slow_by_cause};
 
 /// From here on a cause is called certain.
 const CERTAIN: f64 = 0.9;
@@ -46,7 +46,8 @@ pub fn session_cost(link: u16, packets: &[Packet]) -> Option<String> {
 
 impl Verdict {
     pub fn of(analysis: &Analysis) -> Self {
-        let found = analysis.connections.iter().flat_map(whyslow_core::ranking::findings).chain(&analysis.findings);
+        let found =
+            analysis.connections.iter().flat_map(whyslow_diagnosis::ranking::findings).chain(&analysis.findings);
         let mut costs: BTreeMap<Cause, Cost> = BTreeMap::new();
         // The costliest finding of a cause is its verdict.
         let mut found: Vec<_> = found.collect();

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_live::watch::{
     Connection, ETHERNET, Keep, KeepOptions, Recorder, Ring, RingCounts, RingPacket, Saved, save_connection,
 };
@@ -39,7 +39,7 @@ fn connection(port: u16) -> Connection {
 }
 
 fn explained(file: &Path) -> Analysis {
-    whyslow_core::explain::explain("kept.pcapng", &std::fs::read(file).unwrap()).unwrap()
+    whyslow_diagnosis::explain::explain("kept.pcapng", &std::fs::read(file).unwrap()).unwrap()
 }
 
 /// How often a text stands in a file.

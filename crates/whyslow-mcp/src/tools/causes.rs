@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use whyslow_core::analysis::Cause;
+use whyslow_analysis::Cause;
+use whyslow_diagnosis::cause_pages;
 
 /// Which cause.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,7 +53,7 @@ pub(super) fn call(args: &Args) -> Result<Reply, Failure> {
 }
 
 fn doc(cause: Cause, whole: bool) -> CauseDoc {
-    let markdown = cause.markdown();
+    let markdown = cause_pages::of(cause);
     let summary = markdown.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned();
     CauseDoc { cause: cause.slug(), summary, documentation: whole.then_some(markdown) }
 }

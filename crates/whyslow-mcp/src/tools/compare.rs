@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use whyslow_core::compare::{self, ChosenTransfer, Comparison, TransferName, TransferSummary};
+use whyslow_diagnosis::compare::{self, ChosenTransfer, Comparison, TransferName, TransferSummary};
 use whyslow_report::text::units;
 use whyslow_report::words::{self, Lang};
 

@@ -11,7 +11,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use whyslow_core::analysis::{Analysis, Frame, Measurement};
+use whyslow_analysis::{Analysis, Frame, Measurement};
 use whyslow_report::headline::{self, confidence};
 use whyslow_report::words::{self, Lang};
 

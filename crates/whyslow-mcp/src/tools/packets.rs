@@ -13,8 +13,8 @@ use rmcp::service::RequestContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use whyslow_core::analysis::{Analysis, Connection, End, Frame};
-use whyslow_core::series::Point;
+use whyslow_analysis::{Analysis, Connection, End, Frame};
+use whyslow_diagnosis::series::Point;
 use whyslow_report::render::packets::{flags, notes};
 
 /// Packets before and behind the frame, unless more are asked for, and at most.

@@ -4,10 +4,10 @@ use crate::clip;
 use crate::findings::Listed;
 use schemars::JsonSchema;
 use serde::Serialize;
-use whyslow_core::analysis::{End, Form, Remedy};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Form, Remedy};
 use whyslow_report::text::units;
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// A fix, its actor, and the predicted time.
 #[derive(Debug, Serialize, JsonSchema)]

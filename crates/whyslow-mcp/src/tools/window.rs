@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use whyslow_core::analysis::Frame;
-use whyslow_core::series::Point;
+use whyslow_analysis::Frame;
+use whyslow_diagnosis::series::Point;
 use whyslow_io::{Error, PacketSource, Progress, Stop, follow_until};
 
 /// The packets of one connection around a frame.

@@ -2,9 +2,9 @@
 
 use super::compressed::CompressedAnswer;
 use crate::graphs::{Graphs, GraphsAnswer};
-use whyslow_core::analysis::{Connection, Finding, Frame};
-use whyslow_core::series::{Point, SeriesBuilder};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, Finding, Frame};
+use whyslow_diagnosis::series::{Point, SeriesBuilder};
+use whyslow_units::Nanos;
 
 /// Packets of a part.
 const PART: usize = 8_192;

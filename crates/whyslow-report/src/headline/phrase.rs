@@ -2,8 +2,8 @@
 
 use crate::text::{capitalised, units};
 use crate::words::Lang;
-use whyslow_core::analysis::{Cause, End, Finding, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Cause, End, Finding, Transfer};
+use whyslow_units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
 const BULK: u64 = 14_600;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::render::example;
-use whyslow_core::analysis::Problem;
+use whyslow_analysis::Problem;
 
 #[test]
 fn a_slow_transfer_has_its_fix_and_estimate() {
@@ -117,7 +117,7 @@ fn every_cause_that_costs_time_has_words_of_its_own() {
         let finding = example::finding(
             cause,
             1.0,
-            whyslow_core::analysis::SendingStatement::WindowClosed { closed_s: Nanos::ZERO, whole_s: Nanos::ZERO },
+            whyslow_analysis::SendingStatement::WindowClosed { closed_s: Nanos::ZERO, whole_s: Nanos::ZERO },
         );
         let clause = words::because(&finding, Ends::of(None), Lang::En);
         assert!(!clause.contains("told below") && !clause.contains(": "), "{cause}: {clause}");
@@ -178,8 +178,7 @@ fn clients_own_processing_slows_nothing() {
     for mut analysis in [one, two] {
         for connection in &mut analysis.connections {
             let cost_s = Nanos::from_millis(150);
-            let statement =
-                whyslow_core::analysis::ExchangeStatement::RequestsLate { first_s: Some(cost_s), later: None };
+            let statement = whyslow_analysis::ExchangeStatement::RequestsLate { first_s: Some(cost_s), later: None };
             let finding = Finding::new(Cause::ClientThink, cost_s, 0.9, statement);
             connection.transfers[0].findings = Vec::from([finding]);
             connection.findings.clear();

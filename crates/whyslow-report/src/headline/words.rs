@@ -6,7 +6,7 @@ mod ends;
 use crate::text::units;
 use crate::words::Lang;
 pub(super) use ends::Ends;
-use whyslow_core::analysis::{Actor, Cause, ExchangeStatement, Finding, Statement, Transfer, Unit};
+use whyslow_analysis::{Actor, Cause, ExchangeStatement, Finding, Statement, Transfer, Unit};
 
 /// Why it was slow, as a clause.
 pub(super) fn because(finding: &Finding, ends: Ends, lang: Lang) -> String {

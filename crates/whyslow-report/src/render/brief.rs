@@ -8,8 +8,8 @@ use crate::text::{Column, Page, Table, harmless, units};
 use crate::words::Lang;
 use anstyle::Style;
 use std::io::{self, Write};
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection, End, Finding, Transfer};
+use whyslow_units::Nanos;
 
 /// The titles of the columns of [`tsv`].
 const TITLES: &[&str] = &[

@@ -7,9 +7,9 @@ use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
 use std::io::{self, Write};
-use whyslow_core::analysis::{End, Near};
-use whyslow_core::compare::{Comparison, RoundSide, TransferSummary};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Near};
+use whyslow_diagnosis::compare::{Comparison, RoundSide, TransferSummary};
+use whyslow_units::Nanos;
 
 const NAMES: [&str; 2] = ["A", "B"];
 /// Rounds that are shown.

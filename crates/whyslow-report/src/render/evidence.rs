@@ -7,7 +7,7 @@ use crate::text::{Line, Page, units};
 use crate::words::{self, Label, Lang, evidence};
 use anstyle::Style;
 use std::io::{self, Write};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_evidence::{Figure, Finding, Fix, Report, Subject, Verdict};
 
 /// The narrowest and the widest page.

@@ -7,8 +7,8 @@ mod several;
 
 pub use several::*;
 
-use whyslow_core::analysis::*;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::*;
+use whyslow_units::Nanos;
 
 pub const ALL_LIMITS: [Limit; 21] = [
     Limit::Handshake,
@@ -287,7 +287,7 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
     Analysis {
         schema: SCHEMA,
         partial: false,
-        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
+        threshold_s: whyslow_diagnosis::ranking::DEFAULT_THRESHOLD,
         captures: vec![Capture {
             path: "slow.pcap".into(),
             format: "pcap".into(),

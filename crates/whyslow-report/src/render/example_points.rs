@@ -2,9 +2,9 @@
 //! end.
 
 use super::{frame, ms};
-use whyslow_core::analysis::End;
-use whyslow_core::series::{Flags, Kind, Point};
-use whyslow_core::units::SeqNumber;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::{Flags, Kind, Point};
+use whyslow_units::SeqNumber;
 
 /// Fields of a segment's TCP header, in relative numbers, and how much payload follows it.
 struct Header {

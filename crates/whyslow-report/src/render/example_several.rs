@@ -1,7 +1,7 @@
 //! Analyses of several connections, and all of them together.
 
 use super::*;
-use whyslow_core::analysis::Fate;
+use whyslow_analysis::Fate;
 
 /// Many connections over two captures.
 pub fn many() -> Analysis {

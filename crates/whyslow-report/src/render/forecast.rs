@@ -8,9 +8,9 @@ use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use serde_json::{Value, json};
-use whyslow_core::analysis::{Limit, LimitShare};
-use whyslow_core::predict::{Change, Forecast, Idea, Plan, Way};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Limit, LimitShare};
+use whyslow_model::plan::{Change, Forecast, Idea, Plan, Way};
+use whyslow_units::Nanos;
 
 /// Rounds that are shown.
 const FEW_ROUNDS: usize = 10;

@@ -6,8 +6,8 @@ use crate::headline::{self, HeadlineData};
 use crate::words::WordSheet;
 use serde::Serialize;
 use std::io::{self, Write};
-use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
-use whyslow_core::ranking::Conclusion;
+use whyslow_analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
+use whyslow_diagnosis::ranking::Conclusion;
 use whyslow_evidence::{Answer, Report};
 
 /// Writes the whole analysis as one indented object and a line feed.

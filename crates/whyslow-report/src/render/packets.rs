@@ -8,9 +8,9 @@
 use super::json;
 use serde::Serialize;
 use std::io::{self, Write};
-use whyslow_core::analysis::{End, Frame};
-use whyslow_core::series::{Mark, Point, marks_of};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Frame};
+use whyslow_diagnosis::series::{Mark, Point, marks_of};
+use whyslow_units::Nanos;
 
 /// The version of the JSON lines.
 pub const SCHEMA: &str = "whyslow-packets/1";

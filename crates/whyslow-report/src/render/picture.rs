@@ -11,9 +11,9 @@ mod sequence;
 use crate::text::units;
 use canvas::{Canvas, INK, TextStyle, Unit};
 use std::fmt::Write;
-use whyslow_core::analysis::End;
-use whyslow_core::series::{Kind, Lane, Mark, MarkSum, Point, Series, SeriesView, marks_of};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::{Kind, Lane, Mark, MarkSum, Point, Series, SeriesView, marks_of};
+use whyslow_units::Nanos;
 
 const DATA: &str = "#1f4e79";
 const ACK: &str = "#1e8449";

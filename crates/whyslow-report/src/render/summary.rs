@@ -5,7 +5,7 @@ use crate::headline::{self, confidence};
 use crate::text::{harmless, units};
 use crate::words::{self, Lang};
 use std::fmt::Write;
-use whyslow_core::analysis::{Capture, Connection, End, Finding, Form, Near, Transfer};
+use whyslow_analysis::{Capture, Connection, End, Finding, Form, Near, Transfer};
 
 /// The most transfers that are described; the largest ones.
 const TRANSFERS: usize = 3;
@@ -37,7 +37,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         units::bytes(bytes(End::Server)),
         units::seconds(connection.duration_s)
     );
-    let headline = headline::of_connection(connection, whyslow_core::ranking::DEFAULT_THRESHOLD, Lang::En);
+    let headline = headline::of_connection(connection, whyslow_diagnosis::ranking::DEFAULT_THRESHOLD, Lang::En);
     let _ = writeln!(out, "\n**{}**", escaped(&headline.sentence));
     if let Some(advice) = &headline.advice {
         let _ = writeln!(out, "{}", escaped(advice));

@@ -5,8 +5,8 @@ use crate::ranking;
 use crate::text::styles::BOLD;
 use crate::text::{Column, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, Cause, Connection, Direction};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Cause, Connection, Direction};
+use whyslow_units::Nanos;
 
 /// The values of a capture's line.
 #[derive(Clone, Debug, Default)]

@@ -4,12 +4,12 @@
 use super::{compare as side_by_side, example, json, picture, summary, terminal, xplot};
 use crate::text::is_hidden;
 use serde_json::Value;
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     Actor, Analysis, Cause, ChangeKind, End, Remedy, SendingAction, SendingQuestion, SendingStatement, SpreadCost,
 };
-use whyslow_core::compare::{TransferName, choose, compare};
-use whyslow_core::series::SeriesBuilder;
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::compare::{TransferName, choose, compare};
+use whyslow_diagnosis::series::SeriesBuilder;
+use whyslow_units::Nanos;
 
 /// A reading order turned round, an erased screen, a line within the line, and a name that looks
 /// like another.

@@ -12,9 +12,9 @@
 
 use crate::text::harmless;
 use std::io::{self, Write};
-use whyslow_core::analysis::End;
-use whyslow_core::series::{Kind, Mark, Point, marks_of};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::{Kind, Mark, Point, marks_of};
+use whyslow_units::Nanos;
 
 /// The kinds of graphs, by the ends of their files' names.
 pub const KINDS: [&str; 4] = ["tsg", "tput", "rtt", "owin"];

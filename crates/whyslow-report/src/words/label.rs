@@ -1,7 +1,7 @@
 //! Labels of the parts of a finding, and the place of a remedy.
 
 use super::Lang;
-use whyslow_core::analysis::{Actor, End};
+use whyslow_analysis::{Actor, End};
 
 /// A label in front of a part of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,12 +21,13 @@ pub use whyslow_text::Lang;
 
 use crate::text::units;
 use std::borrow::Cow;
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     Action, Change, Check, Decryption, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question,
     Statement, Transfer, Unit, VantageReason, Verdict, Verify,
 };
-use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::cause_pages;
+use whyslow_diagnosis::compare::{ComparisonCaveat, ComparisonStatement};
+use whyslow_units::Nanos;
 
 /// What happened, in one sentence without a full stop.
 pub fn summary(finding: &Finding, lang: Lang) -> String {
@@ -92,7 +93,7 @@ pub fn to_confirm(finding: &Finding, lang: Lang) -> Option<String> {
 
 /// What shows that the fix of a finding worked; `None` if its cause has no such clause.
 pub fn verify(finding: &Finding, lang: Lang) -> Option<String> {
-    let clause = finding.cause.verify()?;
+    let clause = cause_pages::verification(finding.cause)?;
     let (Some(check), Some(verify)) = (Check::of(finding.cause), &finding.verify) else {
         // Such a clause names counters of TCP.
         if finding.verify.as_ref().is_some_and(Verify::is_over_quic) {

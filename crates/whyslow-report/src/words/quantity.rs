@@ -1,6 +1,6 @@
 //! Quantities in sentences: a value with three figures, and its unit.
 
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 /// `1234567` → `1,234,567`.
 pub fn thousands(number: u64) -> String {

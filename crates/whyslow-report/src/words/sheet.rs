@@ -4,8 +4,8 @@
 use super::{Lang, action, measure, summary, to_confirm, unit, verdict};
 use crate::words;
 use serde::Serialize;
-use whyslow_core::analysis::{Analysis, Connection, Finding, Pair, Problem};
-use whyslow_core::compare::Comparison;
+use whyslow_analysis::{Analysis, Connection, Finding, Pair, Problem};
+use whyslow_diagnosis::compare::Comparison;
 
 /// Sentences in both languages, in the order of the data: the problems of the captures; for each
 /// connection its vantage point, decryption, problems and ICMP errors, the verdict and the findings

@@ -25,7 +25,7 @@ pub(super) use measure::{measure, unit};
 pub(super) use problem::problem;
 pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
-use whyslow_core::analysis::{Action, Check, Question, Statement};
+use whyslow_analysis::{Action, Check, Question, Statement};
 
 pub(super) fn statement(of: &Statement) -> String {
     match of {

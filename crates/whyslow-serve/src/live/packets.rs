@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
-use whyslow_core::analysis::{Connection, Frame};
+use whyslow_analysis::{Connection, Frame};
 use whyslow_core::capture::{LinkType, Packet, Sink};
-use whyslow_core::series::{PacketDetail, SeriesReader, SeriesSize, WantedConnection};
-use whyslow_core::units::{Nanos, Time};
+use whyslow_diagnosis::series::{PacketDetail, SeriesReader, SeriesSize, WantedConnection};
 use whyslow_page::{Graphs, GraphsBuilder, Slice};
+use whyslow_units::{Nanos, Time};
 
 /// Bytes of one connection's packets that are copied for the page.
 pub const MAX_PACKET_BYTES: usize = 32 << 20;

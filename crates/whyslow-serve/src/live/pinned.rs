@@ -7,11 +7,11 @@ use super::update::PacketSupply;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use whyslow_core::analysis::Connection;
-use whyslow_core::series::PacketDetail;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::series::PacketDetail;
 use whyslow_page::{Graphs, GraphsAnswer};
 use whyslow_report::words::WordSheet;
+use whyslow_units::Nanos;
 
 /// A connection that was opened.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::update::EndedTransfer;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
-use whyslow_core::analysis::{Connection, Finding, Transfer};
+use whyslow_analysis::{Connection, Finding, Transfer};
 
 /// The most transfers that are held, and their bytes, as far as they are counted.
 const MAX_TRANSFERS: usize = 2_000;

@@ -2,9 +2,9 @@
 
 use super::update::EndedTransfer;
 use serde::Serialize;
-use whyslow_core::analysis::{Connection, End, Endpoint};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Endpoint};
 use whyslow_page::resent;
+use whyslow_units::Nanos;
 
 /// The most causes listed for a transfer.
 const MAX_CAUSES: usize = 3;
@@ -52,7 +52,7 @@ impl Row {
         let findings = transfer.map_or(&connection.findings, |transfer| &transfer.findings);
         let (start_s, duration) = transfer
             .map_or((connection.start_s, connection.duration_s), |transfer| (transfer.start_s, transfer.duration_s));
-        let both = |of: fn(&whyslow_core::analysis::Direction) -> u64| connection.directions.iter().map(of).sum();
+        let both = |of: fn(&whyslow_analysis::Direction) -> u64| connection.directions.iter().map(of).sum();
         let costly = findings.iter().filter(|finding| finding.cost_s > Nanos::ZERO);
         let longest = transfer.and_then(|transfer| transfer.limits.iter().max_by_key(|limit| limit.seconds));
         Self {

@@ -5,10 +5,10 @@ use super::row::identity;
 use super::*;
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use whyslow_core::analysis::{Analysis, Connection, Frame};
+use whyslow_analysis::{Analysis, Connection, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
-use whyslow_core::units::{Nanos, Time};
 use whyslow_page::testing::{path, sample};
+use whyslow_units::{Nanos, Time};
 
 /// The transfers of a sample, as a watch reports them.
 fn transfers(analysis: &Analysis) -> Vec<EndedTransfer> {

@@ -2,10 +2,10 @@
 
 use super::packets::HeldPackets;
 use serde::Serialize;
-use whyslow_core::analysis::{Connection, Finding, Problem};
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Connection, Finding, Problem};
 use whyslow_report::words::WordSheet;
+use whyslow_units::Nanos;
 
 /// A transfer that has ended; or a connection that lost time as a whole.
 #[derive(Clone, Debug)]

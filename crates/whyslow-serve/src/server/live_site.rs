@@ -7,8 +7,8 @@ use hyper::body::Bytes;
 use hyper::{Method, StatusCode};
 use serde::Serialize;
 use std::sync::Arc;
-use whyslow_core::units::Nanos;
 use whyslow_page::{COLUMNS, Query, range, slice_name};
+use whyslow_units::Nanos;
 
 /// The page's status in place of the progress of a reading.
 #[derive(Serialize)]

@@ -20,11 +20,11 @@ use std::io::{self, Seek};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use whyslow_core::compare::TransferName;
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::Scratch;
 use whyslow_page::{OpenCaptures, Query, is_question, range, slice_name};
 use whyslow_report::render;
+use whyslow_units::Nanos;
 
 pub(super) const JSON: &str = "application/json";
 const NOTHING_OPEN: &str = "nothing is open";

@@ -3,9 +3,9 @@
 use super::{end, ids, near};
 use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
 use crate::row::Row;
-use whyslow_core::analysis::{Direction, End, Handshake};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Direction, End, Handshake};
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// All of them.
 pub(crate) fn connections() -> Vec<Column> {

@@ -4,8 +4,8 @@ use super::ids;
 use crate::column::{Column, flag, instant, int, raw, seconds, text};
 use crate::row::begins_in;
 use chrono::DateTime;
-use whyslow_core::units::Time;
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Time;
 
 /// All of `files`.
 pub(crate) fn files() -> Vec<Column> {

@@ -3,9 +3,9 @@
 use super::{actor, ids};
 use crate::column::{Column, flag, float, int, ints, seconds, text};
 use crate::row::Row;
-use whyslow_core::analysis::{Assumed, Frame, Measurement, Remedy};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Assumed, Frame, Measurement, Remedy};
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// All of them.
 pub(crate) fn findings() -> Vec<Column> {

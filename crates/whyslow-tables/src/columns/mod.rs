@@ -15,7 +15,7 @@ pub(crate) use packets::packets;
 pub(crate) use rounds::rounds;
 pub(crate) use transfers::transfers;
 
-use whyslow_core::analysis::{Actor, End, Near};
+use whyslow_analysis::{Actor, End, Near};
 
 fn end(end: End) -> String {
     match end {

@@ -2,9 +2,9 @@
 
 use super::{end, ids};
 use crate::column::{Column, bytes, float, instant, int, raw, seconds, text};
-use whyslow_core::series::Point;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_diagnosis::series::Point;
 use whyslow_report::render::packets::{flags, notes};
+use whyslow_units::{Nanos, Time};
 
 /// All of them.
 pub(crate) fn packets() -> Vec<Column> {

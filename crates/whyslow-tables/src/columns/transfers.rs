@@ -2,9 +2,9 @@
 
 use super::{end, ids};
 use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
-use whyslow_core::analysis::{Limit, LimitShare};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Limit, LimitShare};
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// What can go before a transfer's first byte.
 const BEFORE: [Limit; 8] = [

@@ -3,7 +3,7 @@
 use super::target::Target;
 use clap::{Args, ValueEnum};
 use std::num::NonZero;
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 /// What to capture, and where.
 #[derive(Clone, Debug, Args)]

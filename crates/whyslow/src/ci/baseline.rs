@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, End, Limit, SCHEMA};
+use whyslow_analysis::{Analysis, End, Limit, SCHEMA};
 
 /// A transfer that takes longer than in the baseline by this share is slower, unless given: the
 /// medians of two series of runs on one machine differ by less.
@@ -122,7 +122,7 @@ impl Baseline {
         let transfers = analysis.connections.iter().flat_map(|connection| {
             let host = connection.server.name.as_ref().unwrap_or(&connection.server.address);
             connection.transfers.iter().enumerate().map(move |(index, transfer)| {
-                let seconds = |one: &whyslow_core::analysis::LimitShare| (slug(one.limit), one.seconds.as_secs_f64());
+                let seconds = |one: &whyslow_analysis::LimitShare| (slug(one.limit), one.seconds.as_secs_f64());
                 let (before, limits): (Vec<_>, Vec<_>) =
                     (transfer.before.iter().map(seconds).collect(), transfer.limits.iter().map(seconds).collect());
                 Past {

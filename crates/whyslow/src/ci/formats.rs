@@ -4,7 +4,7 @@ use super::{Case, verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 
 /// JUnit's XML: a test case for each transfer.
 ///

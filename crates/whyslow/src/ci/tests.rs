@@ -14,7 +14,7 @@ fn case(name: &str, failures: &[(&str, &str)]) -> Case {
 }
 
 fn empty() -> Analysis {
-    whyslow_core::explain::Explainer::new().finish()
+    whyslow_diagnosis::explain::Explainer::new().finish()
 }
 
 #[test]

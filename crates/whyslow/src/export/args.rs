@@ -5,9 +5,9 @@ use crate::quantity;
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
-use whyslow_core::analysis::End;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::End;
 use whyslow_tables::Table;
+use whyslow_units::Nanos;
 
 /// What to export.
 #[derive(Clone, Debug, Args)]

@@ -5,7 +5,7 @@ use crate::progress::Meter;
 use crate::report;
 use crate::spooled::SpooledInputs;
 use std::io::Write;
-use whyslow_core::analysis::Connection;
+use whyslow_analysis::Connection;
 use whyslow_io::{Input, PacketExport, Stop};
 use whyslow_serve::Opening;
 use whyslow_tables::{TableWriter, write_all};

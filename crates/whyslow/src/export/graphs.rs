@@ -6,7 +6,7 @@ use crate::output::{Sources, Target, notify};
 use anyhow::bail;
 use std::fs;
 use std::path::Path;
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_report::render::xplot::{self, Xplot};
 
 /// Checks the folder before anything is read.

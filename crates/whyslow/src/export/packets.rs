@@ -2,8 +2,8 @@
 
 use crate::output::complain;
 use crate::progress::Meter;
-use whyslow_core::analysis::Connection;
-use whyslow_core::series::Point;
+use whyslow_analysis::Connection;
+use whyslow_diagnosis::series::Point;
 use whyslow_report::words::{self, Lang};
 
 /// Where the packets are, and whose they are.

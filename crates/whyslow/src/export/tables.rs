@@ -10,7 +10,7 @@ use crate::place::Readable;
 use anyhow::bail;
 use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
-use whyslow_core::compare::TransferName;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::Input;
 use whyslow_tables::{Format, Table, TableWriter};
 

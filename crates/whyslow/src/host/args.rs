@@ -6,9 +6,9 @@ use crate::cause_pages::nearest;
 use crate::quantity;
 use clap::Args;
 use std::time::Duration;
-use whyslow_core::units::Nanos;
 use whyslow_live::host::{Namespaces, Options, Prefix};
 use whyslow_report::words::Lang;
+use whyslow_units::Nanos;
 
 /// What to look at, and how.
 #[derive(Clone, Debug, Args)]

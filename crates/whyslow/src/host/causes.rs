@@ -4,7 +4,8 @@
 //! are those that only a host knows.
 
 use super::finding::{HostCause, Slug};
-use whyslow_core::cause::{self, Cause};
+use whyslow_analysis::cause::Cause;
+use whyslow_diagnosis::cause_pages;
 
 /// Every cause of a machine: its list, its name in the code, and the file of its rule.
 macro_rules! define {
@@ -17,7 +18,7 @@ macro_rules! define {
             match slug {
                 $(define!(@slug $list $name) => {
                     const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
-                    const DOC: [u8; cause::documentation_length(FILE)] = cause::documentation(FILE);
+                    const DOC: [u8; cause_pages::documentation_length(FILE)] = cause_pages::documentation(FILE);
                     Some(&DOC)
                 })*
                 Slug::Known(_) => None,
@@ -68,7 +69,7 @@ pub(crate) fn from_slug(slug: &str) -> Option<Slug> {
 
 /// Its documentation as Markdown: the first line is the cause in one sentence.
 pub(crate) fn markdown(slug: Slug) -> String {
-    source(slug).map_or(String::new(), cause::markdown)
+    source(slug).map_or(String::new(), cause_pages::markdown)
 }
 
 #[cfg(test)]

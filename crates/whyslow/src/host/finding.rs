@@ -1,6 +1,6 @@
 //! What rules make findings of: the same data as of texts ([`whyslow_evidence::Finding`]).
 
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_evidence::Fix;
 pub(crate) use whyslow_evidence::host::{
     BufferSize, Cap, Connections, Counted, Extent, Field, HostAction, HostCheck, HostStatement, Listener, Place,

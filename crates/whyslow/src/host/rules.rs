@@ -40,7 +40,7 @@ use super::finding::{Finding, HostAction, HostCause, Slug, command, command_mut}
 use super::snapshot::Snapshot;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 use whyslow_evidence::Fix;
 
 /// A rule returns its findings, the worst first.

@@ -2,11 +2,12 @@
 //! lab measured.
 
 use std::fmt::Write;
-use whyslow_core::predict::{Algorithm, Plan, Tls, Way};
-use whyslow_core::units::Nanos;
 use whyslow_lab::scenario::work::{Connection, Protocol, Transfers, Work};
 use whyslow_lab::scenario::{Experiment, Scenario, units};
 use whyslow_lab::truth::RunResult;
+use whyslow_model::Algorithm;
+use whyslow_model::plan::{Plan, Tls, Way};
+use whyslow_units::Nanos;
 
 /// The bundled experiments that a prediction is held against.
 pub(super) const EXPERIMENTS: &[&str] = &["slow-start", "reuse", "idle-restart", "long-fat"];

@@ -8,8 +8,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Direction, End, Retransmission, RetransmissionKind};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Direction, End, Retransmission, RetransmissionKind};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::count;
 use whyslow_lab::log::Direction as Way;
@@ -18,6 +17,7 @@ use whyslow_lab::run::folder;
 use whyslow_lab::scenario::Experiment;
 use whyslow_lab::trace::Why;
 use whyslow_lab::truth::RunResult;
+use whyslow_units::Nanos;
 
 const KINDS: [(RetransmissionKind, &str); 4] = [
     (RetransmissionKind::Fast, "fast"),

@@ -185,7 +185,7 @@ fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> Explai
     };
     ExplainTask {
         baseline: None,
-        threshold: whyslow_core::ranking::DEFAULT_THRESHOLD,
+        threshold: whyslow_diagnosis::ranking::DEFAULT_THRESHOLD,
         inputs,
         format,
         selection: Default::default(),

@@ -17,7 +17,7 @@ use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Promise, Transfer};
+use whyslow_analysis::{Analysis, Connection, End, Finding, Limit, Promise, Transfer};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::{CURED, drawn};
 use whyslow_lab::run::folder;
@@ -163,9 +163,8 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Sc
     let kernels = |name: &str| figure(&format!("{host}.{name}")).filter(|_| is_whole);
     let direction = |connection: &Connection| connection.directions.iter().find(|d| d.from == sender).cloned();
     let directions: Vec<_> = analysis.connections.iter().filter_map(direction).collect();
-    let needed = |d: &whyslow_core::analysis::Direction| {
-        d.retransmitted.fast + d.retransmitted.timeout + d.retransmitted.tail_probe
-    };
+    let needed =
+        |d: &whyslow_analysis::Direction| d.retransmitted.fast + d.retransmitted.timeout + d.retransmitted.tail_probe;
     let rtt = analysis.connections.iter().filter_map(|c| c.rtt_ms.min).min_by(f64::total_cmp).map(|ms| ms / 1e3);
     let in_flight = directions.iter().map(|d| d.max_in_flight).max();
     let mss = analysis.connections.iter().filter_map(|c| c.handshake.as_ref()?.mss[0]).min().map_or(1460.0, f64::from);
@@ -336,7 +335,7 @@ fn errors(judged: &[&ScoredRun]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whyslow_core::analysis::Grade;
+    use whyslow_analysis::Grade;
 
     #[test]
     fn a_confusion_table_counts_true_and_reported_causes() {

@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use whyslow_core::units::Nanos;
 use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Reroute, Target, Upload};
+use whyslow_units::Nanos;
 
 /// Most requests of a series: each keeps the kernel's data on it.
 const MOST_REQUESTS: u32 = 10_000;

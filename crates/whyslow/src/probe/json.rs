@@ -14,7 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant, UNIX_EPOCH};
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_live::{Attempt, Exchange, Hop, Outcome, Sample};
 use whyslow_report::render::json;
 

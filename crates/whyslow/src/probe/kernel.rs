@@ -6,7 +6,7 @@
 //! whether segments arrived out of order.
 
 use super::floor::{acked, received};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
 use whyslow_live::{Exchange, Hop, Sample};
 use whyslow_report::text::units;
 

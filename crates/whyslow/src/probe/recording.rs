@@ -6,9 +6,9 @@ use anyhow::{Context, anyhow};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_core::capture::Reader;
-use whyslow_core::explain::Explainer;
+use whyslow_diagnosis::explain::Explainer;
 use whyslow_live::capture::{Format, Recorder, RecorderSocket, WHOLE};
 
 /// What packets are called that are in no file.

@@ -3,7 +3,7 @@
 use super::figures::{self, Figure};
 use super::requests::Request;
 use super::threshold::Threshold;
-use whyslow_core::analysis::Analysis;
+use whyslow_analysis::Analysis;
 use whyslow_report::text::units;
 
 /// The requests in the order in which they were made, and the analysis of their packets.

@@ -5,7 +5,7 @@ use super::scenario::TransferScenario;
 use super::trial::Trial;
 use crate::lab::are_alike;
 use serde::Serialize;
-use whyslow_core::analysis::{Finding, Limit, Retransmitted, Round};
+use whyslow_analysis::{Finding, Limit, Retransmitted, Round};
 
 /// Times agree within this part.
 pub(super) const TIME: f64 = 0.15;
@@ -234,7 +234,7 @@ fn kinds(of: &Captured, until: Option<f64>) -> Kinds {
         let half = of.connection.directions.iter().find(|half| half.from == from);
         return half.map_or(Kinds::default(), |half| half.retransmitted.into());
     };
-    use whyslow_core::series::Kind;
+    use whyslow_diagnosis::series::Kind;
     let count = |kind| of.packets.data(from).filter(|packet| packet.kind == kind && packet.at <= until).count() as u64;
     Kinds {
         fast: count(Kind::Fast),

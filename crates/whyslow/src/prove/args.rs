@@ -3,7 +3,7 @@
 use crate::output::OutputPath;
 use clap::Args;
 use std::path::PathBuf;
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 /// What to prove.
 #[derive(Clone, Debug, Args)]

@@ -1,7 +1,7 @@
 //! [`Captured`]: the transfer to reproduce, with the data from its capture.
 
 use super::packets::Packets;
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Near, Transfer};
+use whyslow_analysis::{Analysis, Connection, End, Finding, Limit, Near, Transfer};
 
 /// A transfer as some capture shows it, or the connection that carried it.
 #[derive(Clone, Debug)]

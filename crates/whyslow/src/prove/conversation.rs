@@ -6,8 +6,8 @@
 
 use super::captured::{Before, least_rtt};
 use super::packets::{Packet, Packets};
-use whyslow_core::analysis::{Connection, End, Limit};
-use whyslow_core::series::Kind;
+use whyslow_analysis::{Connection, End, Limit};
+use whyslow_diagnosis::series::Kind;
 use whyslow_lab::scenario::script::{self, MAX_MESSAGES};
 use whyslow_lab::scenario::units::{Size, Time};
 use whyslow_lab::scenario::work::Side;
@@ -166,7 +166,7 @@ pub(super) fn micros(seconds: f64) -> Time {
 
 /// From the capture point to an end and back.
 pub(super) fn distance(connection: &Connection, packets: &Packets, end: End, rtt: f64) -> f64 {
-    use whyslow_core::analysis::Near;
+    use whyslow_analysis::Near;
     let near = match (connection.near, end) {
         (Near::Client, End::Client) | (Near::Server, End::Server) => 0.0,
         (Near::Client | Near::Server, _) => rtt,

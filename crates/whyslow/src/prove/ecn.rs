@@ -1,8 +1,8 @@
 //! Congestion marks: whether both ends use ECN, and which segments were marked (RFC 3168).
 
 use super::captured::Captured;
-use whyslow_core::analysis::End;
-use whyslow_core::series::Flags;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::Flags;
 
 impl Captured {
     /// Whether both ends agreed to ECN (section 6.1.1).

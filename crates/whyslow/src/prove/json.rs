@@ -6,7 +6,7 @@ use super::outcome::{Outcome, Tried, Verdict};
 use super::page;
 use super::remedy::{How, Key};
 use serde::Serialize;
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_lab::scenario::Scenario;
 
 /// The version of the contract.

@@ -9,7 +9,7 @@ use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_lab::scenario::Scenario;
 
 /// The folder of the runs.

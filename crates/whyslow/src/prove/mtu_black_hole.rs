@@ -3,7 +3,7 @@
 use super::captured::Captured;
 use super::conversation::micros;
 use super::packets::Packet;
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_lab::scenario::path::{LinkSpec, MtuSpec, StepSpec};
 use whyslow_lab::scenario::units::Size;
 

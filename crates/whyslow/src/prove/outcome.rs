@@ -6,7 +6,7 @@ use super::remedy::{How, Remedy};
 use super::scenario::TransferScenario;
 use super::search::Fitted;
 use super::trial::{Sought, Trial, Workshop};
-use whyslow_core::analysis::Cause;
+use whyslow_analysis::Cause;
 
 /// With a fix a transfer that takes less than this part of its time is quicker.
 const HELPS: f64 = 0.93;

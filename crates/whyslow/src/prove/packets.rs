@@ -1,9 +1,9 @@
 //! [`Packets`]: the packets of one connection, in the few words that building it again needs.
 
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{Connection, End, Transfer};
-use whyslow_core::series::{Flags, Kind, Point};
-use whyslow_core::types::Frame;
+use whyslow_analysis::types::Frame;
+use whyslow_analysis::{Connection, End, Transfer};
+use whyslow_diagnosis::series::{Flags, Kind, Point};
 use whyslow_io::PacketSource;
 
 /// Most packets that are held of a connection: a run of a minute has fewer.

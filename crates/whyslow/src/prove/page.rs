@@ -5,14 +5,14 @@ use super::agreement::Agreement;
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried, Verdict};
 use super::path::Losses;
-use whyslow_core::analysis::{End, Limit};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Limit};
 use whyslow_lab::link::config::QueueLimit;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::path::QueueSpec;
 use whyslow_report::text::styles::{BOLD, DIM};
 use whyslow_report::text::units::{self, thousands};
 use whyslow_report::text::{Line, Page};
+use whyslow_units::Nanos;
 
 /// Where the text of a line begins.
 const COLUMN: usize = 11;

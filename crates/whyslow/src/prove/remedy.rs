@@ -8,7 +8,7 @@
 use super::captured::Captured;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use whyslow_core::analysis::{Actor, Cause, End, Finding, Remedy as Advice};
+use whyslow_analysis::{Actor, Cause, End, Finding, Remedy as Advice};
 use whyslow_lab::scenario::Scenario;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::path::{AqmSpec, CodelSpec, LinkSpec};

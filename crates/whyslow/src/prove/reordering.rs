@@ -3,8 +3,8 @@
 use super::captured::Captured;
 use super::conversation::micros;
 use super::packets::Packet;
-use whyslow_core::analysis::End;
-use whyslow_core::series::Kind;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::Kind;
 use whyslow_lab::scenario::path::{LinkSpec, ReorderSpec};
 use whyslow_lab::scenario::units::{Share, Size};
 

@@ -4,7 +4,7 @@ use super::captured::Captured;
 use super::conversation::Conversation;
 use super::hosts::{self, HostChoice};
 use super::path::{self, Losses, PathChoice};
-use whyslow_core::analysis::{End, Limit, LimitSpan};
+use whyslow_analysis::{End, Limit, LimitSpan};
 use whyslow_lab::scenario::Scenario;
 use whyslow_lab::scenario::path::{LossSpec, StepSpec};
 use whyslow_lab::scenario::script::Script;

@@ -6,7 +6,7 @@ use super::captured::Captured;
 use super::path::{BY_PATH, Losses};
 use super::scenario::{Choice, TransferScenario, build};
 use super::trial::{Sought, Trial, Workshop};
-use whyslow_core::analysis::Limit;
+use whyslow_analysis::Limit;
 
 /// If there is no other choice, a run that is shorter than this, seconds, is repeated, because the
 /// machine may have been busy.

@@ -7,7 +7,7 @@ use super::scenario::{Choice, TransferScenario, build};
 use super::{curves, keep, remedy};
 use crate::place::TransferPlace;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_lab::scenario;
 use whyslow_lab::scenario::path::{LossSpec, LossTable};
 use whyslow_lab::scenario::script::{Message, Script};

@@ -5,7 +5,7 @@ use super::packets::Packets;
 use super::scenario::TransferScenario;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Analysis, Connection, End};
+use whyslow_analysis::{Analysis, Connection, End};
 use whyslow_io::{Input, PacketSource, Stop};
 use whyslow_lab::run::{self, Progress};
 use whyslow_lab::scenario::{Experiment, Scenario, Variant};

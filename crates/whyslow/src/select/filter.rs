@@ -19,7 +19,7 @@ pub(crate) use parse::parse;
 
 use std::fmt;
 use std::net::IpAddr;
-use whyslow_core::analysis::{Connection, Endpoint};
+use whyslow_analysis::{Connection, Endpoint};
 
 /// What a connection must be.
 #[derive(Clone, Debug, PartialEq)]

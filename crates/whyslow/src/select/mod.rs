@@ -7,11 +7,11 @@ use crate::quantity;
 use anyhow::bail;
 use clap::Args;
 use filter::Filter;
-use whyslow_core::analysis::{Analysis, Connection, Endpoint, Problem};
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Analysis, Connection, Endpoint, Problem};
 use whyslow_report::problems::SELECTION;
 use whyslow_report::ranking;
+use whyslow_units::Nanos;
 
 /// The options that select connections; all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -124,7 +124,7 @@ pub(crate) fn connection(text: &str) -> Result<u64, String> {
 }
 
 fn is_server(server: &Endpoint, name: &str) -> bool {
-    let of_port = |host: &str| whyslow_core::analysis::host_and_port(host, server.port);
+    let of_port = |host: &str| whyslow_analysis::host_and_port(host, server.port);
     [Some(&server.address), server.name.as_ref()]
         .into_iter()
         .flatten()

@@ -6,8 +6,8 @@ use crate::quantity;
 use crate::select::{Selection, filter};
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_units::Nanos;
 
 /// Explain why transfers are slow as they end: from this machine's network, a capture that grows,
 /// or a pipe.

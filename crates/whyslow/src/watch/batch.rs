@@ -2,9 +2,9 @@
 
 use super::record::Record;
 use std::sync::mpsc::Sender;
-use whyslow_core::analysis::{Connection, Finding, Problem};
-use whyslow_core::units::Time;
+use whyslow_analysis::{Connection, Finding, Problem};
 use whyslow_serve::live::HeldPackets;
+use whyslow_units::Time;
 
 /// Packets and what of them is missing, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use crate::select::Selection;
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
+use whyslow_units::Nanos;
 
 /// Selects the reports to show.
 pub(super) struct Choice {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
-use whyslow_core::explain::live::Ended;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_diagnosis::explain::live::Ended;
+use whyslow_units::{Nanos, Time};
 
 /// Interval of the batches for outputs.
 const TICK: Duration = Duration::from_millis(250);

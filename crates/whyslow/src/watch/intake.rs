@@ -5,10 +5,10 @@ use super::keep::Keeper;
 use super::owners::Owners;
 use super::record::Record;
 use std::time::{Duration, Instant, SystemTime};
-use whyslow_core::analysis::Problem;
+use whyslow_analysis::Problem;
 use whyslow_core::capture::{Clock, Packet, Sink};
-use whyslow_core::explain::live::{Ended, LiveExplainer};
-use whyslow_core::units::{Nanos, Time};
+use whyslow_diagnosis::explain::live::{Ended, LiveExplainer};
+use whyslow_units::{Nanos, Time};
 
 /// Interval at which drop counters are read, at most this late.
 #[cfg(target_os = "linux")]

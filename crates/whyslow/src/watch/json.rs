@@ -6,10 +6,10 @@ use super::record::Record;
 use super::tally::{Loss, Tally};
 use serde::Serialize;
 use std::io::{self, Write};
-use whyslow_core::analysis::{Connection, Finding, Problem};
-use whyslow_core::cause::Cause;
-use whyslow_core::units::{Nanos, Time, iso_8601};
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Connection, Finding, Problem};
 use whyslow_report::render::json;
+use whyslow_units::{Nanos, Time, iso_8601};
 
 /// The version of the contract.
 const SCHEMA: &str = "whyslow-watch/2";

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Connection as Analysed, Frame};
+use whyslow_analysis::{Connection as Analysed, Frame};
 use whyslow_core::capture::{LinkType, Packet};
-use whyslow_core::units::{Nanos, Time};
 use whyslow_live::watch::{Connection, Keep, KeepOptions, Recorder, RingCounts, RingPacket, save_connection};
 use whyslow_report::text::units;
 use whyslow_report::words::{self, Lang};
 use whyslow_serve::live::{HeldPacket, HeldPackets, MAX_PACKET_BYTES};
+use whyslow_units::{Nanos, Time};
 
 const FORGOTTEN: &str = "its packets are no longer remembered: --memory bounds them";
 

@@ -4,11 +4,11 @@ use super::json::Totals;
 use super::record::Record;
 use super::tally::Loss;
 use std::fmt::Write as _;
-use whyslow_core::analysis::{End, Finding};
-use whyslow_core::units::{Time, iso_8601};
+use whyslow_analysis::{End, Finding};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{harmless, units};
 use whyslow_report::words::{self, Lang};
+use whyslow_units::{Time, iso_8601};
 
 /// A line for a report.
 pub(super) fn record(record: &Record) -> String {

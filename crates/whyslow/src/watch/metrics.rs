@@ -23,8 +23,8 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use whyslow_core::analysis::{Endpoint, Retransmitted, host_and_port};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Endpoint, Retransmitted, host_and_port};
+use whyslow_units::Nanos;
 
 /// Most servers, and most programs, with a label of their own.
 const MAX_NAMES: usize = 50;

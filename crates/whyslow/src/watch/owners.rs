@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use whyslow_core::explain::live::{JoinedConnection, JoinedEnd, LiveExplainer};
-use whyslow_core::units::Nanos;
+use whyslow_diagnosis::explain::live::{JoinedConnection, JoinedEnd, LiveExplainer};
 use whyslow_live::watch::{Connection, JoinInfo, open_connections};
+use whyslow_units::Nanos;
 
 /// The sockets are read this often at most, and take no more than a part of the time.
 const EVERY: Duration = Duration::from_secs(1);

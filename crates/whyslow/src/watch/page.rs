@@ -13,13 +13,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use whyslow_core::analysis::{Connection, Problem};
-use whyslow_core::units::{Nanos, Time, iso_8601};
+use whyslow_analysis::{Connection, Problem};
 use whyslow_io::Scratch;
 use whyslow_serve::live::{
     EndedTransfer, HeldPackets, Live, LiveState, LiveUpdate, LossTables, NamedLoss, Rates, SharedFinding,
 };
 use whyslow_serve::{Server, Stopper};
+use whyslow_units::{Nanos, Time, iso_8601};
 
 /// How often the page is brought up to date at most.
 const EVERY: Duration = Duration::from_millis(200);

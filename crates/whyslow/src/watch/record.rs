@@ -1,9 +1,9 @@
 //! [`Record`]: a transfer that has ended, with its connection; or what a connection lost as a
 //! whole.
 
-use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, SCHEMA, Transfer};
-use whyslow_core::explain::live::EndedTransfers;
-use whyslow_core::units::{Nanos, Time, iso_8601};
+use whyslow_analysis::{Analysis, Capture, Connection, Finding, SCHEMA, Transfer};
+use whyslow_diagnosis::explain::live::EndedTransfers;
+use whyslow_units::{Nanos, Time, iso_8601};
 
 /// A report on a connection.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Record {
         Analysis {
             schema: SCHEMA,
             partial: false,
-            threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
+            threshold_s: whyslow_diagnosis::ranking::DEFAULT_THRESHOLD,
             captures: vec![capture],
             connections: vec![connection],
             findings: Vec::new(),

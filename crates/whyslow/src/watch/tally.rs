@@ -2,9 +2,9 @@
 
 use super::record::Record;
 use std::collections::{HashMap, VecDeque};
-use whyslow_core::analysis::Transfer;
-use whyslow_core::cause::Cause;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_analysis::Transfer;
+use whyslow_analysis::cause::Cause;
+use whyslow_units::{Nanos, Time};
 
 /// Most servers that are counted separately over all of the time; further ones are counted
 /// together.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use whyslow_diagnosis::cause_pages;
 
 /// Causes that come with another one, which takes more time.
 const BESIDE: &[(&str, &str)] = &[
@@ -64,7 +65,7 @@ fn cases() -> BTreeMap<String, String> {
 }
 
 fn causes() -> BTreeSet<String> {
-    whyslow_core::cause::Cause::ALL.iter().map(|cause| cause.slug().to_owned()).collect()
+    whyslow_analysis::cause::Cause::ALL.iter().map(|cause| cause.slug().to_owned()).collect()
 }
 
 /// What `whyslow ARGUMENTS` prints in the repository's folder.
@@ -202,8 +203,8 @@ fn the_index_lists_every_cause() {
     let index = fs::read_to_string(&path).unwrap();
     let cases = cases();
     let mut real = format!("{}{BY_CAUSE}", index.split_once(BY_CAUSE).unwrap().0);
-    for cause in whyslow_core::cause::Cause::ALL {
-        let (slug, documentation) = (cause.slug(), cause.markdown());
+    for cause in whyslow_analysis::cause::Cause::ALL {
+        let (slug, documentation) = (cause.slug(), cause_pages::of(*cause));
         let [sentence, title] = [&documentation, &cases[slug]].map(|text| text.lines().next().unwrap());
         let title = title.trim_start_matches("# ");
         real += &format!("| [{slug}]({slug}.md) | {sentence} | {title} |\n");

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use whyslow_diagnosis::cause_pages;
 
 /// Commands that do not run here: a part of the command, and the reason. Their options are checked.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -342,7 +343,7 @@ fn the_causes_are_those_of_the_rules() {
     let mut text = "# All causes\n\nFor those who look up a cause: the documentation of its rule, which `whyslow causes NAME` prints. \
                     Generated.\n"
         .to_owned();
-    for cause in whyslow_core::cause::Cause::ALL {
+    for cause in whyslow_analysis::cause::Cause::ALL {
         let slug = cause.slug();
         // Headings of the rule come below the cause's.
         let about: String = cause
@@ -362,10 +363,10 @@ fn the_glossary_has_the_causes_of_the_rules() {
     let [start, end] = ["<!-- causes -->\n", "<!-- /causes -->\n"];
     let (before, rest) = glossary.split_once(start).unwrap();
     let (_, after) = rest.split_once(end).unwrap();
-    let line = |cause: &whyslow_core::cause::Cause| {
-        format!("- `{}`: {}\n", cause.slug(), cause.markdown().lines().next().unwrap())
+    let line = |cause: &whyslow_analysis::cause::Cause| {
+        format!("- `{}`: {}\n", cause.slug(), cause_pages::of(*cause).lines().next().unwrap())
     };
-    let causes: String = whyslow_core::cause::Cause::ALL.iter().map(line).collect();
+    let causes: String = whyslow_analysis::cause::Cause::ALL.iter().map(line).collect();
     generated("docs/glossary.md", &format!("{before}{start}{causes}{end}{after}"));
 }
 

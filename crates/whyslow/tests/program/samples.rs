@@ -4,6 +4,7 @@
 use crate::common;
 use serde_json::Value;
 use std::path::PathBuf;
+use whyslow_diagnosis::cause_pages;
 use whyslow_io::{Input, Stop};
 use whyslow_report::render::terminal::{self, View};
 
@@ -467,8 +468,8 @@ fn the_server_is_named_by_its_certificate_request() {
 
 #[test]
 fn every_cause_explains_itself() {
-    for cause in whyslow_core::cause::Cause::ALL {
-        let page = cause.markdown();
+    for cause in whyslow_analysis::cause::Cause::ALL {
+        let page = cause_pages::of(*cause);
         for part in
             ["## What it is", "## How it is recognised", "## What it is confused with", "## The fix", "## References"]
         {

@@ -3,8 +3,8 @@
 
 use crate::common;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Connection, Direction, End};
-use whyslow_core::series::{Flags, Kind, Mark, Point, SeriesBuilder, marks_of};
+use whyslow_analysis::{Connection, Direction, End};
+use whyslow_diagnosis::series::{Flags, Kind, Mark, Point, SeriesBuilder, marks_of};
 use whyslow_io::{Input, PacketSource, Stop};
 
 fn points(input: &Input, connection: &Connection) -> Vec<Point> {

@@ -4,14 +4,14 @@
 
 #[path = "../../../whyslow-core/src/capture/build.rs"]
 mod build;
-#[path = "../../../whyslow-core/tests/fuzz/harness.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/harness.rs"]
 mod harness;
-#[path = "../../../whyslow-core/tests/fuzz/mutate.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/mutate.rs"]
 mod mutate;
-#[path = "../../../whyslow-core/tests/fuzz/packets.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/packets.rs"]
 mod packets;
 #[allow(dead_code, reason = "captures of packets are enough here")]
-#[path = "../../../whyslow-core/tests/fuzz/seeds.rs"]
+#[path = "../../../whyslow-diagnosis/tests/fuzz/seeds.rs"]
 mod seeds;
 
 use harness::{fuzz, kind_of};
@@ -21,7 +21,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use whyslow_core::capture::{CaptureOrigin, Reader};
-use whyslow_core::condense::Condenser;
+use whyslow_diagnosis::condense::Condenser;
 
 /// A command that takes longer hangs. The harness ends the tests a little later.
 const HANG: Duration = Duration::from_secs(50);

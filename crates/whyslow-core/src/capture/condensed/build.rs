@@ -5,15 +5,15 @@ use super::headers::{PacketForm, TcpHeaders, TcpOptions};
 use std::net::IpAddr;
 
 /// Largest payload of a packet in a row.
-pub(crate) const MAX_PAYLOAD: u32 = 256 << 10;
+pub const MAX_PAYLOAD: u32 = 256 << 10;
 /// Largest size of a packet that is stored unchanged.
-pub(crate) const MAX_VERBATIM: usize = 256 << 10;
+pub const MAX_VERBATIM: usize = 256 << 10;
 /// Largest size of the headers: Ethernet, 15 IPv4 headers around one of IPv6, TCP with all options.
 const MAX_HEADERS: usize = 14 + 15 * 20 + 40 + 60;
 
 /// Builds packets.
 #[derive(Debug)]
-pub(crate) struct PacketBuilder {
+pub struct PacketBuilder {
     /// Headers, up to [`MAX_HEADERS`] bytes, then the payload, which is zero between two packets.
     bytes: Vec<u8>,
     header: Vec<u8>,
@@ -27,20 +27,21 @@ impl Default for PacketBuilder {
 }
 
 /// Stored payload bytes, with their offset.
-pub(crate) type Piece<'a> = (usize, &'a [u8]);
+pub type Piece<'a> = (usize, &'a [u8]);
 
 /// The stored parts of a payload; other bytes are filled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Payload<'a> {
-    pub(crate) pieces: &'a [Piece<'a>],
+pub struct Payload<'a> {
+    /// The stored parts.
+    pub pieces: &'a [Piece<'a>],
     /// Whether to fill with spaces, because the payload is text.
-    pub(crate) is_text: bool,
+    pub is_text: bool,
 }
 
 impl PacketBuilder {
     /// Calls `give` with the packet's captured bytes and its length on the wire. Returns whether
     /// the fields are valid.
-    pub(crate) fn build<T>(
+    pub fn build<T>(
         &mut self,
         headers: &TcpHeaders,
         payload: Payload<'_>,

@@ -4,43 +4,57 @@ use std::net::IpAddr;
 
 /// An ordinary TCP packet without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TcpHeaders {
+pub struct TcpHeaders {
     /// Address and port of sender and receiver, in the same IP version.
-    pub(crate) ends: [(IpAddr, u16); 2],
-    pub(crate) seq: u32,
-    pub(crate) ack: u32,
+    pub ends: [(IpAddr, u16); 2],
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgment number; 0 without ACK.
+    pub ack: u32,
     /// Header flags, with the accurate-ECN bit.
-    pub(crate) flags: u16,
-    pub(crate) window: u16,
+    pub flags: u16,
+    /// Window field, not scaled.
+    pub window: u16,
     /// Payload bytes on the wire.
-    pub(crate) payload_len: u32,
+    pub payload_len: u32,
     /// Captured payload bytes.
-    pub(crate) captured: u32,
-    pub(crate) options: TcpOptions,
+    pub captured: u32,
+    /// Its options.
+    pub options: TcpOptions,
     /// IPv4 identification; 0 for IPv6.
-    pub(crate) ip_id: u16,
-    pub(crate) ttl: u8,
-    pub(crate) ecn: u8,
-    pub(crate) form: PacketForm,
+    pub ip_id: u16,
+    /// TTL or hop limit.
+    pub ttl: u8,
+    /// ECN field of the IP header, 0–3.
+    pub ecn: u8,
+    /// Outer headers and checksums.
+    pub form: PacketForm,
 }
 
 /// The options that later stages read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TcpOptions {
-    pub(crate) mss: Option<u16>,
-    pub(crate) window_scale: Option<u8>,
-    pub(crate) sack_permitted: bool,
+pub struct TcpOptions {
+    /// Maximum segment size, bytes.
+    pub mss: Option<u16>,
+    /// Window scale, a shift.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack_permitted: bool,
     /// SACK blocks, left and right edge, and the number of valid ones.
-    pub(crate) sack: ([(u32, u32); 4], u8),
+    pub sack: ([(u32, u32); 4], u8),
     /// TSval and TSecr.
-    pub(crate) timestamps: Option<(u32, u32)>,
-    pub(crate) fast_open: bool,
-    pub(crate) mptcp: bool,
-    pub(crate) mptcp_join: bool,
+    pub timestamps: Option<(u32, u32)>,
+    /// TCP Fast Open (RFC 7413).
+    pub fast_open: bool,
+    /// Multipath TCP (RFC 8684).
+    pub mptcp: bool,
+    /// Joins a connection of Multipath TCP (`MP_JOIN`).
+    pub mptcp_join: bool,
 }
 
 impl TcpOptions {
-    pub(crate) fn sack_blocks(&self) -> &[(u32, u32)] {
+    /// The valid SACK blocks, left and right edge.
+    pub fn sack_blocks(&self) -> &[(u32, u32)] {
         self.sack.0.get(..usize::from(self.sack.1)).unwrap_or_default()
     }
 
@@ -52,24 +66,24 @@ impl TcpOptions {
 
 /// The outer headers, and the state of the checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PacketForm {
+pub struct PacketForm {
     /// Number of outer IP headers, at most 15.
-    pub(crate) tunnels: u8,
+    pub tunnels: u8,
     /// First fragment of an IPv4 datagram.
-    pub(crate) fragment: bool,
+    pub fragment: bool,
     /// The IP header leaves the length to the network card.
-    pub(crate) lengthless: bool,
+    pub lengthless: bool,
     /// The IPv4 header's checksum is wrong.
-    pub(crate) damaged: bool,
+    pub damaged: bool,
     /// The TCP checksum is only that of the pseudo-header, or missing.
-    pub(crate) partial: bool,
+    pub partial: bool,
     /// Difference of the TCP checksum: a one's complement sum of 16 bits, in memory order.
-    pub(crate) off_by: [u8; 2],
+    pub off_by: [u8; 2],
 }
 
 impl PacketForm {
     /// Whether neither checksum is known to be wrong.
-    pub(crate) fn has_right_sums(&self) -> bool {
+    pub fn has_right_sums(&self) -> bool {
         !self.damaged && !self.partial && self.off_by == [0; 2]
     }
 }

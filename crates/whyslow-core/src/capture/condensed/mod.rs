@@ -12,29 +12,27 @@
 //!
 //! The packets of a damaged or missing row are lost, which is counted as a problem of the capture.
 
-pub(crate) mod build;
+pub mod build;
 mod fields;
-pub(crate) mod headers;
+pub mod headers;
 mod marks;
 mod read;
 mod row;
 mod state;
 mod summary;
-#[cfg(test)]
-mod tests;
-pub(crate) mod write;
+pub mod write;
 
 pub(super) use row::MAGIC;
 pub use row::{CONDENSED_VERSION, MAX_ROW};
-pub(crate) use summary::{RowCount, summary_of, write_summary};
+pub use summary::{RowCount, summary_of, write_summary};
 
 use super::records::{Progress, Records};
 use super::{CaptureError, Clock, Problem, Sink, Summary};
-use crate::types::Share;
-use crate::units::Time;
 use fields::{Fields, put_number, put_optional, put_signed, put_text};
 use read::Count;
 use row::{ROW_HEADER, RowKind, frame_row, row_head};
+use whyslow_analysis::types::Share;
+use whyslow_units::Time;
 
 /// The source of a condensed capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +48,7 @@ pub struct CaptureOrigin {
 }
 
 /// Writes the first row.
-pub(crate) fn write_origin(origin: &CaptureOrigin) -> Vec<u8> {
+pub fn write_origin(origin: &CaptureOrigin) -> Vec<u8> {
     let mut out = vec![0; ROW_HEADER];
     put_text(&mut out, &origin.name);
     put_number(&mut out, origin.opening_packets);

@@ -6,8 +6,8 @@ use super::headers::{PacketForm, TcpHeaders, TcpOptions};
 use super::state::{ConnectionState, DirectionState};
 use super::{marks, summary};
 use crate::capture::{LinkType, Packet, Sink};
-use crate::units::Time;
 use std::ops::Range;
+use whyslow_units::Time;
 
 /// State of a row while it is read: its earlier entries.
 #[derive(Debug, Default)]

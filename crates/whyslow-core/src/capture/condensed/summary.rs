@@ -3,18 +3,18 @@
 use super::fields::{Fields, put_list, put_number, put_optional, put_signed, put_text};
 use super::row::{ROW_HEADER, RowKind, frame_row};
 use crate::capture::{Clock, LinkType, Lookup, Ping, Problem, Summary};
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// Names of capture formats.
 const FORMATS: [&str; 5] = ["pcap", "pcapng", "tcpdump text", "unread", "condensed"];
 
 /// The rows before the summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RowCount {
+pub struct RowCount {
     /// Number of rows of packets.
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// Number of packets in them.
-    pub(crate) packets: u64,
+    pub packets: u64,
 }
 
 pub(super) fn clock_number(clock: Clock) -> u8 {
@@ -35,7 +35,7 @@ pub(super) fn clock(number: u8) -> Option<Clock> {
 }
 
 /// Writes the last row.
-pub(crate) fn write_summary(summary: &Summary, before: RowCount) -> Vec<u8> {
+pub fn write_summary(summary: &Summary, before: RowCount) -> Vec<u8> {
     let mut out = vec![0; ROW_HEADER];
     put_number(&mut out, before.rows);
     put_number(&mut out, before.packets);
@@ -81,7 +81,7 @@ pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, RowCount)> {
 }
 
 /// Reads a last row with its header.
-pub(crate) fn summary_of(row: &[u8]) -> Option<Summary> {
+pub fn summary_of(row: &[u8]) -> Option<Summary> {
     read_summary(row.get(ROW_HEADER..)?).map(|(summary, _)| summary)
 }
 

@@ -6,13 +6,13 @@ use super::marks;
 use super::row::{ROW_HEADER, RowKind, frame_row};
 use super::state::{ConnectionState, DirectionState};
 use crate::capture::{Clock, Packet};
-use crate::units::Time;
 use std::net::IpAddr;
 use std::ops::Range;
+use whyslow_units::Time;
 
 /// A row of packets during writing.
 #[derive(Debug)]
-pub(crate) struct RowWriter {
+pub struct RowWriter {
     out: Vec<u8>,
     /// Times are multiples of this number of nanoseconds.
     unit: i64,
@@ -26,30 +26,34 @@ pub(crate) struct RowWriter {
 
 /// Capture time and frame number of a packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PacketTime {
-    pub(crate) time: Time,
-    pub(crate) frame: u64,
+pub struct PacketTime {
+    /// Capture time.
+    pub time: Time,
+    /// Frame number, from 1.
+    pub frame: u64,
 }
 
 impl PacketTime {
-    pub(crate) fn of(packet: &Packet<'_>) -> Self {
+    /// Those of a packet.
+    pub fn of(packet: &Packet<'_>) -> Self {
         Self { time: packet.time, frame: packet.frame }
     }
 }
 
 /// The stored part of a packet's payload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StoredPayload<'a> {
-    pub(crate) payload: &'a [u8],
+pub struct StoredPayload<'a> {
+    /// All captured bytes.
+    pub payload: &'a [u8],
     /// The stored ranges, in order and without overlap.
-    pub(crate) ranges: &'a [Range<usize>],
+    pub ranges: &'a [Range<usize>],
     /// Whether the payload is text.
-    pub(crate) is_text: bool,
+    pub is_text: bool,
 }
 
 impl RowWriter {
     /// Begins the row with this number; its times are multiples of `unit` nanoseconds.
-    pub(crate) fn new(number: u64, unit: i64, first: PacketTime) -> Self {
+    pub fn new(number: u64, unit: i64, first: PacketTime) -> Self {
         let unit = unit.max(1);
         let mut out = vec![0; ROW_HEADER];
         put_number(&mut out, number);
@@ -68,24 +72,24 @@ impl RowWriter {
     }
 
     /// Whether a packet with this time fits.
-    pub(crate) fn takes(&self, time: Time) -> bool {
+    pub fn takes(&self, time: Time) -> bool {
         time.0.wrapping_sub(self.time) % self.unit == 0
     }
 
     /// Number of bytes so far.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.out.len()
     }
 
     /// Completes the row.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         frame_row(&mut self.out, RowKind::Packets);
         self.out
     }
 
     /// Writes a packet of a connection, given by its number in this row, if it has one. Returns
     /// that number.
-    pub(crate) fn packet(
+    pub fn packet(
         &mut self,
         place: Option<usize>,
         at: PacketTime,
@@ -134,7 +138,7 @@ impl RowWriter {
     }
 
     /// Writes an unchanged packet, of which `data` is stored. Returns its number among those.
-    pub(crate) fn verbatim(&mut self, packet: &Packet<'_>, data: &[u8]) -> u64 {
+    pub fn verbatim(&mut self, packet: &Packet<'_>, data: &[u8]) -> u64 {
         self.special(marks::VERBATIM, PacketTime { time: packet.time, frame: packet.frame });
         put_number(&mut self.out, packet.link.0.into());
         put_number(&mut self.out, packet.original_len.into());
@@ -145,18 +149,18 @@ impl RowWriter {
     }
 
     /// Writes a repetition of an unchanged packet, given by its number.
-    pub(crate) fn repeated(&mut self, number: u64, at: PacketTime) {
+    pub fn repeated(&mut self, number: u64, at: PacketTime) {
         self.special(marks::REPEATED, at);
         put_number(&mut self.out, number);
     }
 
     /// Writes that the following packets come from text.
-    pub(crate) fn text(&mut self, clock: Clock) {
+    pub fn text(&mut self, clock: Clock) {
         self.out.extend([marks::SPECIAL, marks::TEXT, super::summary::clock_number(clock)]);
     }
 
     /// Writes that packets are missing in a text.
-    pub(crate) fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
+    pub fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         self.out.extend([marks::SPECIAL, marks::LEFT_OUT]);
         put_optional(&mut self.out, of, |out, ends| ends.iter().for_each(|&end| put_end(out, end)));
         put_signed(&mut self.out, from.0);
@@ -164,7 +168,7 @@ impl RowWriter {
     }
 
     /// Writes the name of an address.
-    pub(crate) fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
+    pub fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         self.out.extend([marks::SPECIAL, marks::HOST_NAME]);
         put_address(&mut self.out, address);
         put_text(&mut self.out, name);

@@ -3,8 +3,8 @@
 use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder, RecordHeader};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Reader, Summary};
-use crate::units::Time;
 use proptest::prelude::*;
+use whyslow_units::Time;
 
 const SECOND: i64 = 1_000_000_000;
 

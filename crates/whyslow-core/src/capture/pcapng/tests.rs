@@ -4,8 +4,8 @@ use super::time::Resolution;
 use crate::capture::build::{PacketBlock, PcapNgBuilder};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Summary};
-use crate::units::Time;
 use std::net::IpAddr;
+use whyslow_units::Time;
 
 const SECOND: i64 = 1_000_000_000;
 

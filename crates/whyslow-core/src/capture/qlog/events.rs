@@ -2,10 +2,10 @@
 
 use super::frames::{headers, number, write};
 use super::record::{Record, Space};
-use crate::types::TransportParameters;
-use crate::units::Time;
 use serde_json::Value;
 use std::collections::HashMap;
+use whyslow_analysis::types::TransportParameters;
+use whyslow_units::Time;
 
 /// Most connections of a log: each has a port of its own.
 const MAX_CONNECTIONS: usize = 4_096;

@@ -4,7 +4,7 @@
 //! zeros in the place of data, which a qlog does not hold.
 
 use crate::capture::LinkType;
-use crate::types::TransportParameters;
+use whyslow_analysis::types::TransportParameters;
 
 /// Packets that stand for events: an IP header follows. No registered link type is as high.
 pub(crate) const LINK: LinkType = LinkType(0xfe51);

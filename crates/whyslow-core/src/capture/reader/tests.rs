@@ -5,9 +5,9 @@ use crate::capture::build::{
     MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile, RecordHeader,
 };
 use crate::capture::{LinkType, Packet};
-use crate::units::Time;
 use proptest::prelude::*;
 use std::net::IpAddr;
+use whyslow_units::Time;
 
 /// A packet that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

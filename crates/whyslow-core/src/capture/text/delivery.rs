@@ -8,7 +8,7 @@ use super::lookups::{DnsLine, LookupTracker};
 use super::pings::{EchoLine, PingTracker};
 use super::time::{TextTime, Timeline, TimelinePlace};
 use crate::capture::{Clock, LinkType, Packet, Sink};
-use crate::units::Time;
+use whyslow_units::Time;
 
 /// A packet with its printed time; `D` holds its bytes.
 pub(super) struct TextPacket<D> {

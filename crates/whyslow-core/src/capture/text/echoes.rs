@@ -5,9 +5,9 @@
 //! segment with it is missing. It was sent between those with the next lower and higher values.
 
 use super::relative::End;
-use crate::units::Time;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
+use whyslow_units::Time;
 
 /// Most tracked conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 4096;

@@ -6,12 +6,12 @@
 //! type from another port. Responses without their query in the text are ignored.
 
 use crate::capture::Lookup;
-use crate::steps;
-use crate::units::Time;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
+use whyslow_units::Time;
+use whyslow_units::steps;
 
 /// Most reported lookups, and most open ones that are stored.
 const MAX: usize = 256;

@@ -7,8 +7,8 @@
 //! capture point.
 
 use crate::capture::Ping;
-use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
+use whyslow_units::{Nanos, Time};
 
 /// Most reported pings.
 const MAX: usize = 64;

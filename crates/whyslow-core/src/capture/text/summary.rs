@@ -3,7 +3,7 @@
 use super::tally::Tally;
 use super::{TextReader, build};
 use crate::capture::{Clock, LinkType, Problem, Summary};
-use crate::units::Time;
+use whyslow_units::Time;
 
 /// Problems in the order of the report.
 #[derive(Default)]

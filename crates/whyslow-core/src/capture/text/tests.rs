@@ -13,9 +13,9 @@ mod times;
 
 use super::TextReader;
 use crate::capture::{CaptureError, Clock, Packet, Sink, Summary};
-use crate::units::Time;
 use etherparse::{LaxSlicedPacket, TcpOptionElement, TransportSlice};
 use std::net::IpAddr;
+use whyslow_units::Time;
 
 /// A delivered packet.
 #[derive(Clone, Debug, PartialEq)]

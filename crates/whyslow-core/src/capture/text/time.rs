@@ -9,7 +9,7 @@
 
 use super::relative::End;
 use crate::capture::Clock;
-use crate::units::Time;
+use whyslow_units::Time;
 
 const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3_600 * SECOND;

@@ -1,7 +1,7 @@
 //! Retransmitted segments: the number of each kind, and a list of the first ones.
 
-use crate::types::{Frame, RetransmissionKind};
-use crate::units::Time;
+use whyslow_analysis::types::{Frame, RetransmissionKind};
+use whyslow_units::Time;
 
 /// Retransmitted segments by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Retransmitted {
 
 impl Retransmitted {
     /// Adds the counts of more segments.
-    pub(crate) fn add(&mut self, more: &Self) {
+    pub fn add(&mut self, more: &Self) {
         self.fast += more.fast;
         self.timeout += more.timeout;
         self.tail_probe += more.tail_probe;

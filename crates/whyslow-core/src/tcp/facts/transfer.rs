@@ -1,8 +1,8 @@
 //! A bulk of payload: its rounds, pauses and losses, and its exchange.
 
 use super::Retransmitted;
-use crate::types::Frame;
-use crate::units::{Nanos, SeqNumber, Time};
+use whyslow_analysis::types::Frame;
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// One contiguous bulk of payload.
 #[derive(Clone, Debug, Default)]
@@ -425,10 +425,10 @@ pub struct Gap {
     pub ack_frame: Option<Frame>,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "unstable"))]
 impl Gap {
     /// A pause with only times, to be changed as a test needs it.
-    pub(crate) fn example(start: Time, end: Time) -> Self {
+    pub fn example(start: Time, end: Time) -> Self {
         Self {
             start,
             end,

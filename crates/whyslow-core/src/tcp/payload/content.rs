@@ -1,7 +1,7 @@
 //! Facts about the payload of one direction.
 
 use super::protocol::Protocol;
-use crate::types::Product;
+use whyslow_analysis::types::Product;
 
 /// Facts about the payload of one direction. Positions are relative sequence numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,19 +53,19 @@ const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
 
 impl Content {
     /// Whether the protocol is known, or begins like HTTP/2.
-    pub(crate) fn is_readable(&self) -> bool {
+    pub fn is_readable(&self) -> bool {
         self.protocol.is_some() || self.is_http2
     }
 
     /// Whether these bytes are a part of one message with a known length.
-    pub(crate) fn is_announced(&self, (from, to): (u64, u64)) -> bool {
+    pub fn is_announced(&self, (from, to): (u64, u64)) -> bool {
         let next = self.announced.partition_point(|(start, _)| *start <= from);
         self.announced[..next].last().is_some_and(|(_, end)| to <= *end)
     }
 
     /// End of the handshake on the side that sends only a Finished in it: after the Finished, which
     /// TLS 1.3 sends as application data.
-    pub(crate) fn finished_end(&self) -> Option<u64> {
+    pub fn finished_end(&self) -> Option<u64> {
         let end = self.handshake_end?;
         let finished = self.first_application_data.filter(|(start, _)| *start == end);
         let finished = finished.filter(|(start, end)| FINISHED_RECORD_LENS.contains(&(end - start)));
@@ -74,7 +74,7 @@ impl Content {
 
     /// The record that begins a message whose first byte has this number: start, end, content type.
     /// Skips a [greeting](Self::greeting) before it.
-    pub(crate) fn first_record(&self, start: u64) -> Option<(u64, u64, u8)> {
+    pub fn first_record(&self, start: u64) -> Option<(u64, u64, u8)> {
         let at = |start: u64| self.firsts.iter().copied().find(|&(at, ..)| at == start);
         let behind = self.greeting.filter(|greeting| greeting.0 == start).and_then(|(_, end)| at(end));
         behind.or_else(|| at(start))

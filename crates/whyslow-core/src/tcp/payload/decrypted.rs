@@ -7,7 +7,7 @@ use super::protocol::Protocol;
 use crate::tcp::quic_notes::QuicNotes;
 use crate::tcp::segment::Seg;
 use crate::tls::{KeyRing, Sent, Session};
-use crate::types::{Decryption, Frame, Side, StreamBytes};
+use whyslow_analysis::types::{Decryption, Frame, Side, StreamBytes};
 
 /// Decrypts a connection and parses its messages.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Parses heads of HTTP/1 messages (RFC 9112): the start line and the relevant fields.
 
 use super::protocol::is_name;
-use crate::types::Product;
 use std::borrow::Cow;
+use whyslow_analysis::types::Product;
 
 /// Longest target or reason in a label, in characters.
 const LABEL_MAX: usize = 80;

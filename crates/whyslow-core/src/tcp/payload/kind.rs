@@ -15,7 +15,7 @@ pub(in crate::tcp) const SMALL: u64 = 100;
 /// The role of a segment's payload in the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum PayloadKind {
+pub enum PayloadKind {
     /// Unknown.
     #[default]
     Unread,

@@ -14,9 +14,9 @@ use super::openings::HTTP2;
 use super::protocol::{GATHER_MAX, Protocol};
 use super::streams::MIN_TEXT;
 use super::{http, tls};
-use crate::steps;
-use crate::units::SeqNumber;
 use std::ops::Range;
+use whyslow_units::SeqNumber;
+use whyslow_units::steps;
 
 /// Bytes that are enough to recognise an opening: the header of a record and of its handshake
 /// message, or the longest HTTP method.

@@ -6,7 +6,7 @@ use super::kind::PayloadKind;
 use super::messages::{ClearReader, MessageFacts};
 use crate::tcp::quic_notes::QuicNotes;
 use crate::tcp::segment::Seg;
-use crate::types::{Decryption, Side};
+use whyslow_analysis::types::{Decryption, Side};
 
 /// The optional parsers of a connection's payload.
 #[derive(Clone, Debug, Default)]

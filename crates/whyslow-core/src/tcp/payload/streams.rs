@@ -8,9 +8,9 @@ use super::kind::{SMALL, is_credit};
 use super::messages::ClearReader;
 use super::{Content, PayloadKind, PayloadReaders, ReaderPlace, Stream};
 use crate::tcp::segment::Seg;
-use crate::types::Side;
-use crate::units::{SeqNumber, Time};
 use crate::wire::Flags;
+use whyslow_analysis::types::Side;
+use whyslow_units::{SeqNumber, Time};
 
 /// The streams of both directions.
 #[derive(Clone, Debug, Default)]
@@ -254,9 +254,9 @@ impl PayloadStreams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Nanos, Time};
     use Side::{A, B};
     use proptest::prelude::*;
+    use whyslow_units::{Nanos, Time};
 
     /// Payload that a side may send next, with openings and without.
     const PAYLOADS: [&[u8]; 10] = [

@@ -12,9 +12,9 @@ use self::layout::{
 };
 use super::super::payload::PayloadKind;
 use super::{FROM_SIDE_B, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
-use crate::types::Side;
-use crate::units::{SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
+use whyslow_analysis::types::Side;
+use whyslow_units::{SeqNumber, Time};
 
 mod layout;
 #[cfg(test)]
@@ -22,7 +22,7 @@ mod tests;
 
 /// A list of packed segments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PackedSegments {
+pub struct PackedSegments {
     bytes: Vec<u8>,
     count: u8,
     expected: Expected,
@@ -124,7 +124,7 @@ impl PackedSegments {
 
 /// Unpacks segments.
 #[derive(Clone, Debug)]
-pub(crate) struct SegmentIter<'a> {
+pub struct SegmentIter<'a> {
     bytes: &'a [u8],
     /// Offset after the last segment.
     at: usize,
@@ -155,7 +155,7 @@ impl SegmentIter<'_> {
 /// Unpacks only what the state of a connection needs: frame numbers, windows, IP IDs, times to
 /// live, ECN bits and SACK blocks are skipped.
 #[derive(Clone, Debug)]
-pub(crate) struct AdvanceIter<'a> {
+pub struct AdvanceIter<'a> {
     bytes: &'a [u8],
     /// Offset after the last segment.
     at: usize,

@@ -5,8 +5,8 @@ use super::transfer_recorder::TransferRecorder;
 use super::{MAX_SEQ_DISTANCE, PathEstimate, SenderState};
 use crate::tcp::elided;
 use crate::tcp::segment::Seg;
-use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// Most ACKs that wait to be applied.
 const MAX_PENDING_ACKS: usize = 65_536;

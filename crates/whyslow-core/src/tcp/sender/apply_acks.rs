@@ -7,8 +7,8 @@ use super::scoreboard::Recovery;
 use super::transfer_recorder::AckOutcome;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
+use whyslow_units::{Nanos, Time};
 
 /// The longest delay of an ACK (RFC 1122 section 4.2.3.2).
 const PROMPT_ACK: Nanos = Nanos::from_millis(500);

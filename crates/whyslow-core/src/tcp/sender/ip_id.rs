@@ -15,9 +15,9 @@
 
 use crate::tcp::recent_packets::RECENT;
 use crate::tcp::segment::Seg;
-use crate::types::SHORTEST_RTO;
-use crate::units::{Nanos, Time};
 use crate::wire::Flags;
+use whyslow_analysis::types::SHORTEST_RTO;
+use whyslow_units::{Nanos, Time};
 
 /// Sequential IDs after which IDs are trusted.
 const MIN_SEQUENTIAL: u64 = 4;
@@ -257,11 +257,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::tcp::FrameRef;
-    use crate::types::Side;
-    use crate::units::{Nanos, SeqNumber, Time};
     use crate::wire::{Checksum, Options, Segment};
     use proptest::prelude::*;
     use std::net::IpAddr;
+    use whyslow_analysis::types::Side;
+    use whyslow_units::{Nanos, SeqNumber, Time};
 
     fn seg(ms: i64, id: u16) -> Seg {
         let segment = Segment {

@@ -1,7 +1,7 @@
 //! A sender's last send, and the effects of the ACKs applied since.
 
 use crate::tcp::segment::{FrameRef, Seg, TsvalSample};
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// Paths with a smaller MSS are rare (IPv6 requires packets of 1,280 bytes, RFC 8200 section 5). If
 /// no MSS was negotiated, a shorter segment with PSH ends a message, even if no longer one was

@@ -5,8 +5,8 @@ use super::retransmit::longest_wait;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{Gap, Release};
 use crate::tcp::segment::{Seg, tsval};
-use crate::types::RTO_MIN;
-use crate::units::Nanos;
+use whyslow_analysis::types::RTO_MIN;
+use whyslow_units::Nanos;
 
 impl SenderState {
     /// Records the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.

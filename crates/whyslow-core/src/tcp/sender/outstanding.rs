@@ -2,10 +2,10 @@
 
 use super::range_set::RangeSet;
 use super::slice_queue::SliceQueue;
-use crate::steps;
 use crate::tcp::segment::{Seg, TsvalSample};
-use crate::units::Time;
 use std::collections::BTreeMap;
+use whyslow_units::Time;
+use whyslow_units::steps;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]

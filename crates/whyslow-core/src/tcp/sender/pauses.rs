@@ -6,7 +6,7 @@ use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{DirectionFacts, Gap, Release};
 use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 impl SenderState {
     /// Returns whether this distance to the right edge stops a sender. A full-sized segment must

@@ -5,7 +5,7 @@ use super::transfer_recorder::TransferRecorder;
 use crate::tcp::facts::{Gap, PeerMessage};
 use crate::tcp::payload::{PayloadKind, SMALL};
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::{Nanos, SeqNumber, Time};
+use whyslow_units::{Nanos, SeqNumber, Time};
 
 /// The peer's payload since this side's last send.
 #[derive(Clone, Copy, Debug)]

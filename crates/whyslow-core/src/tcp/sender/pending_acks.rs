@@ -6,8 +6,8 @@
 
 use super::slice_queue::SliceQueue;
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::{SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
+use whyslow_units::{SeqNumber, Time};
 
 /// Flags that make an ACK more than an acknowledgment and a window.
 const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;

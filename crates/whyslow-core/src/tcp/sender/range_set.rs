@@ -1,13 +1,13 @@
 //! A small set of byte ranges, such as SACKed bytes.
 
-use crate::steps;
+use whyslow_units::steps;
 
 /// Most stored ranges; beyond it the lowest is dropped (a receiver has far fewer holes).
 const MAX_RANGES: usize = 2048;
 
 /// Disjoint half-open ranges in ascending order, never touching each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RangeSet {
+pub struct RangeSet {
     ranges: Vec<(u64, u64)>,
     /// Total bytes.
     total: u64,

@@ -2,7 +2,7 @@
 
 use super::rtt::Quantiles;
 use crate::tcp::facts::RateSpread;
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// Rates over successive equal amounts of bytes: they are similar if one rate limits the transfer,
 /// regardless of the rounds.

@@ -13,8 +13,8 @@ use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{Loss, Retransmission, Retransmitted};
 use crate::tcp::segment::{Seg, tsval};
-use crate::types::{Frame, MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
-use crate::units::{Nanos, Time};
+use whyslow_analysis::types::{Frame, MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
+use whyslow_units::{Nanos, Time};
 
 /// This many duplicate ACKs indicate a loss (RFC 5681).
 const DUP_THRESH: u32 = 3;

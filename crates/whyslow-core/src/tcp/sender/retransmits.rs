@@ -1,10 +1,10 @@
 //! Retransmitted segments, stored until it is known whether they were necessary.
 
-use crate::steps;
 use crate::tcp::facts::Retransmitted;
-use crate::types::RetransmissionKind;
-use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
+use whyslow_analysis::types::RetransmissionKind;
+use whyslow_units::steps;
+use whyslow_units::{Nanos, Time};
 
 /// Most stored retransmissions that may still prove to be spurious.
 const MAX_RETRANSMITS: usize = 2048;

@@ -2,7 +2,7 @@
 //! packet-timed round, as in BBR).
 
 use crate::tcp::segment::Seg;
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// The current round.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! RTT: the sender's smoothed estimate, and quantiles of many samples in bounded memory.
 
-use crate::types::RTO_MIN;
-use crate::units::Nanos;
+use whyslow_analysis::types::RTO_MIN;
+use whyslow_units::Nanos;
 
 /// RTO without an RTT sample (RFC 6298 section 2.1).
 pub(in crate::tcp) const FIRST_RTO: Nanos = Nanos::from_millis(1_000);
@@ -10,7 +10,7 @@ pub(in crate::tcp) const OLD_FIRST_RTO: Nanos = Nanos::from_millis(3_000);
 
 /// SRTT and RTTVAR (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SmoothedRtt {
+pub struct SmoothedRtt {
     /// Both in nanoseconds, unsigned so that a shift divides them.
     srtt: Option<u64>,
     rttvar: u64,
@@ -52,7 +52,7 @@ const MAX_SAMPLES: usize = 1024;
 
 /// Quantiles of any number of samples, from an evenly thinned subset. The minimum is exact.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Quantiles {
+pub struct Quantiles {
     samples: Vec<Nanos>,
     count: u64,
     /// Number of samples skipped between two stored ones: a power of two minus one.

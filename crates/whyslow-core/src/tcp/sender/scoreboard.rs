@@ -2,7 +2,7 @@
 //! recovery state (RFC 6675, RFC 5681, RFC 6298).
 
 use super::range_set::RangeSet;
-use crate::units::Time;
+use whyslow_units::Time;
 
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::{Seg, tsval};
-use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
+use whyslow_units::{Nanos, SeqNumber};
 
 /// ECN bits of a packet with a congestion mark (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;

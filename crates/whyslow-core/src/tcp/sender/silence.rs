@@ -3,7 +3,7 @@
 use super::scoreboard::Recovery;
 use super::turns::{IDLE_ROUND_TRIPS, MIN_IDLE};
 use super::{PathEstimate, SenderState};
-use crate::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// With this many open transfers, an ended one is reported immediately, because new ones come
 /// faster than they can be held.

@@ -2,7 +2,7 @@
 
 use super::window_scale::InferredScale;
 use crate::tcp::segment::Seg;
-use crate::units::Time;
+use whyslow_units::Time;
 
 /// The window offered to one sender.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use super::SenderState;
 use super::retransmits::{RetransmitReason, counter};
 use crate::tcp::facts::Retransmitted;
 use crate::tcp::facts::TransferFacts;
-use crate::types::RetransmissionKind;
-use crate::units::Time;
+use whyslow_analysis::types::RetransmissionKind;
+use whyslow_units::Time;
 
 impl SenderState {
     /// Processes a D-SACK for `[left, right)` (RFC 2883). It reports the newest copy that has not

@@ -9,7 +9,7 @@
 use super::turns::NewDataBegins;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::Seg;
-use crate::units::Nanos;
+use whyslow_units::Nanos;
 
 /// Initial window in segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;

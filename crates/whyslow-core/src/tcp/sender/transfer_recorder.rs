@@ -4,8 +4,8 @@ use super::rate_meter::RateMeter;
 use super::rtt::{MIN_PROBE_TIMER, update_min};
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::tcp::segment::FrameRef;
-use crate::types::Frame;
-use crate::units::{Nanos, Time};
+use whyslow_analysis::types::Frame;
+use whyslow_units::{Nanos, Time};
 
 /// Rounds at the start of a transfer that are never merged; later ones may be merged in pairs.
 const WHOLE_ROUNDS: usize = 512;
@@ -20,7 +20,7 @@ const MAX_RESENT_FRAMES: usize = 16;
 
 /// A current transfer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TransferRecorder {
+pub struct TransferRecorder {
     /// See [`short_gap_limit_of`](Self::short_gap_limit).
     short_gap_limit: u64,
     /// The facts, without the last segment's part, which is added at the end of the round.

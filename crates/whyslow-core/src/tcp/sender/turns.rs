@@ -17,7 +17,7 @@ use super::{PathEstimate, SenderState};
 use crate::tcp::facts::PeerMessage;
 use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
-use crate::units::Nanos;
+use whyslow_units::Nanos;
 
 /// TCP itself is not silent for longer without a reason in the capture: RFC 6298's minimum RTO, …
 pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);

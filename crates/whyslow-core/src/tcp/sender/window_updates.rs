@@ -2,8 +2,8 @@
 
 use super::SenderState;
 use super::pending_acks::AckFields;
-use crate::units::Time;
 use crate::wire::Flags;
+use whyslow_units::Time;
 
 impl SenderState {
     /// Updates the send window. Returns whether the right edge advanced.

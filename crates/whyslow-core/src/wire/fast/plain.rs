@@ -1,7 +1,7 @@
 //! [`PlainSegment`]: a view of the most common kind of segment in its packet.
 
-use crate::units::SeqNumber;
 use crate::wire::segment::Flags;
+use whyslow_units::SeqNumber;
 
 /// An ordinary segment of an established connection: it has ACK, and no SYN, FIN or RST; its
 /// options are none or the timestamps; and its checksum is not known to be wrong. Later stages need

@@ -73,7 +73,7 @@ pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>)
 
 /// Whether packets of this link type are supported.
 #[cfg(test)]
-pub(crate) fn is_supported(link: LinkType) -> bool {
+pub fn is_supported(link: LinkType) -> bool {
     !matches!(decode(DecodeContext::new(inner), link, View::default()), Err(Skip::LinkType(_)))
 }
 

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::units::SeqNumber;
 use crate::wire::testing::{cut_packet, ipv4, read, segment, tcp};
 use crate::wire::{Flags, Options, Skip, decode};
+use whyslow_units::SeqNumber;
 
 /// LINKTYPE_IPV4.
 const IPV4: u16 = 228;

@@ -1,7 +1,7 @@
 //! [`Extent`]: the cost of a machine's finding, if seconds alone do not express it.
 
 use serde::Serialize;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// What a finding costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

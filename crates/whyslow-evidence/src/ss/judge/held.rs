@@ -3,8 +3,8 @@
 use super::snapshot::{RECENT_S, SocketSnapshot};
 use crate::limits::{HELD_LEAST_US, HELD_SHARE, in_queue};
 use crate::report::{Advice, Finding, Gap, Statement};
-use whyslow_core::analysis::{Actor, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, Unit};
 
 /// Number of timeouts in a row that is not chance: as for `whyslow host`.
 const ROW: f64 = 3.0;

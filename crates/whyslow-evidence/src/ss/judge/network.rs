@@ -4,8 +4,8 @@ use super::held::held;
 use super::snapshot::{BULK, SocketSnapshot};
 use crate::limits::{FEW, LOSSY, QUEUE_GROWTH_S, QUEUE_SEGMENTS, in_queue};
 use crate::report::{Finding, Gap, Statement};
-use whyslow_core::analysis::{Actor, ExchangeAction, LinkAction, LossAction, SendingAction, Unit};
-use whyslow_core::cause::Cause;
+use whyslow_analysis::cause::Cause;
+use whyslow_analysis::{Actor, ExchangeAction, LinkAction, LossAction, SendingAction, Unit};
 
 /// A connection that had data to send for less of the time was the application's to fill.
 const BUSY: f64 = 0.8;

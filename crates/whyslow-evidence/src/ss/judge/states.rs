@@ -3,8 +3,8 @@
 use super::snapshot::SocketSnapshot;
 use crate::report::{Advice, Finding, HostCause, Statement, Subject, Verdict};
 use crate::ss::parse::{SOURCE, Socket};
-use whyslow_core::analysis::Actor;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Actor;
+use whyslow_analysis::cause::Cause;
 
 /// Number of sockets in CLOSE-WAIT that is not chance.
 const CLOSE_WAIT: usize = 10;

@@ -4,7 +4,7 @@ use super::ends::{EndName, Ends};
 use crate::text::first_clause;
 use crate::text::units::thousands;
 use crate::words::{self, Lang};
-use whyslow_core::analysis::{Action, Actor, Cause, ExchangeAction, LinkAction, LossAction, Remedy, SendingAction};
+use whyslow_analysis::{Action, Actor, Cause, ExchangeAction, LinkAction, LossAction, Remedy, SendingAction};
 
 /// A remedy in a few words, with the place where it is made.
 pub(super) fn remedy(cause: Cause, remedy: &Remedy, ends: Ends, lang: Lang) -> String {

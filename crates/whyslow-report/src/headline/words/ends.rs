@@ -1,7 +1,7 @@
 //! [`Ends`]: the names of the two ends of a transfer.
 
 use crate::words::Lang;
-use whyslow_core::analysis::{End, Transfer};
+use whyslow_analysis::{End, Transfer};
 
 /// The two ends of a transfer.
 #[derive(Clone, Copy, Debug)]

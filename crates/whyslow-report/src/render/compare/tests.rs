@@ -3,8 +3,8 @@
 use super::super::example;
 use super::{json, terminal};
 use serde_json::{Value, json as value};
-use whyslow_core::analysis::{Analysis, Limit};
-use whyslow_core::compare::{Comparison, TransferName, choose, compare};
+use whyslow_analysis::{Analysis, Limit};
+use whyslow_diagnosis::compare::{Comparison, TransferName, choose, compare};
 
 /// The example's download, and one whose sender has a cap.
 fn both() -> Analysis {

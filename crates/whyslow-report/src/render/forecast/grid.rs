@@ -6,9 +6,9 @@ use crate::render::terminal::{WIDTHS, names};
 use crate::text::{Column, Line, Page, Table, units, width};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use whyslow_core::analysis::Limit;
-use whyslow_core::predict::{Forecast, Plan, Way};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Limit;
+use whyslow_model::plan::{Forecast, Plan, Way};
+use whyslow_units::Nanos;
 
 /// A bar is this wide, if there is room.
 const BAR: std::ops::RangeInclusive<usize> = 6..=16;

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{json, terminal};
-use whyslow_core::predict::{Plan, Tls, Way};
-use whyslow_core::units::Nanos;
+use whyslow_model::plan::{Plan, Tls, Way};
+use whyslow_units::Nanos;
 
 fn plan() -> Plan {
     let plan = Plan::new(1_000_000, Nanos::from_millis(200));

@@ -3,7 +3,7 @@
 use super::super::example;
 use super::*;
 use serde_json::{Value, json};
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     MAX_COST_SPANS, MAX_LOST_FRAMES, MAX_PAIRS, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, MAX_WAIT_SPANS, Party, State,
 };
 
@@ -157,7 +157,7 @@ fn non_finite_numbers_are_null() {
 #[test]
 fn every_cause_has_a_name_that_the_schema_allows() {
     let validator = jsonschema::validator_for(&strict_schema("cause")).unwrap();
-    for cause in whyslow_core::cause::Cause::ALL {
+    for cause in whyslow_analysis::cause::Cause::ALL {
         assert!(validator.is_valid(&json!(cause.slug())), "{}", cause.slug());
     }
 }

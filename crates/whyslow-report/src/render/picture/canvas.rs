@@ -2,7 +2,7 @@
 
 use crate::text::harmless;
 use std::fmt::Write;
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;

@@ -5,9 +5,9 @@ use super::canvas::{Canvas, Unit};
 use super::{ACK, DATA, DrawnRange, RESENT};
 use crate::text::units;
 use std::fmt::Write;
-use whyslow_core::analysis::End;
-use whyslow_core::series::{Kind, Mark};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::End;
+use whyslow_diagnosis::series::{Kind, Mark};
+use whyslow_units::Nanos;
 
 /// Intervals in a picture, at most.
 const MAX_BARS: i64 = 150;
@@ -53,7 +53,7 @@ impl DrawnRange<'_> {
             }
             None => {
                 // Columns are a hundredth of an interval, or finer.
-                let fine = self.series.view(self.range.0, self.range.1, whyslow_core::series::MAX_COLUMNS);
+                let fine = self.series.view(self.range.0, self.range.1, whyslow_diagnosis::series::MAX_COLUMNS);
                 let own = self.picture.of.index();
                 for (time, column) in &fine.columns {
                     add(*time, &|bar| {
@@ -118,7 +118,7 @@ mod tests {
     use super::super::{Picture, Track};
     use super::*;
     use crate::render::example::points;
-    use whyslow_core::series::{MAX_POINTS, Point, SeriesBuilder};
+    use whyslow_diagnosis::series::{MAX_POINTS, Point, SeriesBuilder};
 
     /// Packets from the client, from the server, and those that the server retransmitted.
     fn counted(points: &[Point]) -> [u64; 3] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::render::example::points;
-use whyslow_core::series::SeriesBuilder;
+use whyslow_diagnosis::series::SeriesBuilder;
 
 fn series() -> Series {
     let points = points::lossy();

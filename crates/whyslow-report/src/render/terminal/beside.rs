@@ -3,7 +3,7 @@
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, Capture, Lookup, Ping};
+use whyslow_analysis::{Analysis, Capture, Lookup, Ping};
 
 /// The most lines of a kind.
 const LISTED: usize = 8;

@@ -3,7 +3,7 @@
 use crate::text::styles::{BOLD, DIM};
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, Capture, Connection, Near};
+use whyslow_analysis::{Analysis, Capture, Connection, Near};
 
 /// Where one connection's packets come from: `(slow.pcap, captured at the client)`. With several
 /// captures it gives the capture's number, with several connections the `tcp.stream` by which

@@ -7,8 +7,8 @@ use crate::text::styles::{BOLD, DIM};
 use crate::text::{Line, Page, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Connection, End, Finding, Rtt, State};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Finding, Rtt, State};
+use whyslow_units::Nanos;
 
 /// Prints a single connection; `source` names the source of its packets.
 pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {

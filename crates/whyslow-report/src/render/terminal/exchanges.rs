@@ -3,8 +3,8 @@
 mod responses;
 
 use crate::text::{Column, Page, Table, units};
-use whyslow_core::analysis::{Connection, End, Exchange, Message};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Exchange, Message};
+use whyslow_units::Nanos;
 
 /// Exchanges listed if everything must fit one screen: those with the longest waits.
 const FEW: usize = 6;

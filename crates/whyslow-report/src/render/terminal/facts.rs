@@ -4,8 +4,8 @@ use super::capture::near;
 use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Connection, End, Handshake, Quic, Rtt, State};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Handshake, Quic, Rtt, State};
+use whyslow_units::Nanos;
 
 /// Vantage, handshake and directions.
 pub(super) fn print(page: &mut Page, connection: &Connection) {

@@ -6,8 +6,8 @@ use crate::text::styles::{BOLD, COMMAND, DIM};
 use crate::text::{Line, Page, units, width};
 use crate::words::{self, Label, Lang};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, Measurement, Platform, Remedy, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Finding, Measurement, Platform, Remedy, Transfer};
+use whyslow_units::Nanos;
 
 /// Where the label of a part stands, and where its text.
 const LABEL: usize = 4;

@@ -26,7 +26,7 @@ use crate::text::styles::{BOLD, GOOD, UNSURE, WARNING};
 use crate::text::{Line, Page};
 use crate::words::{self, Lang};
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, PARTIAL};
+use whyslow_analysis::{Analysis, PARTIAL};
 
 /// The narrowest and the widest page.
 pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=200;

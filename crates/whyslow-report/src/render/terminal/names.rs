@@ -2,7 +2,7 @@
 
 use crate::text::units;
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_core::analysis::{Assumed, Cause, Connection, Endpoint, Frame, Limit};
+use whyslow_analysis::{Assumed, Cause, Connection, Endpoint, Frame, Limit};
 
 /// What a promise rests on.
 pub(in crate::render) fn assumed(assumed: Assumed) -> String {

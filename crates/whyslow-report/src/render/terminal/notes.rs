@@ -5,7 +5,7 @@ use crate::text::styles::{DIM, WARNING};
 use crate::text::{Line, Page, first_clause, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, Problem};
+use whyslow_analysis::{Analysis, Problem};
 
 /// Prints the problems that bear on the verdict; those of a connection where it is the only one.
 pub(super) fn print_grave(page: &mut Page, analysis: &Analysis) {

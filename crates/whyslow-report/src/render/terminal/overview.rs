@@ -8,8 +8,8 @@ use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
 use std::collections::HashSet;
-use whyslow_core::analysis::{Analysis, Connection, Finding};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Analysis, Connection, Finding};
+use whyslow_units::Nanos;
 
 /// Causes listed.
 const CAUSES: usize = 10;

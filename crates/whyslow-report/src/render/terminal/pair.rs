@@ -5,7 +5,7 @@ use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{End, MatchedBy, Pair, PairClock, PairDirection};
+use whyslow_analysis::{End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;

@@ -1,8 +1,8 @@
 //! Requests of a connection on which several were under way at once: each has its own wait.
 
 use crate::text::{Column, Page, Table, units};
-use whyslow_core::analysis::{Connection, Request};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, Request};
+use whyslow_units::Nanos;
 
 /// Requests listed if everything must fit one screen: those with the longest waits.
 const FEW: usize = 6;

@@ -3,7 +3,7 @@
 use super::names;
 use crate::text::{Column, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Round, Transfer};
+use whyslow_analysis::{Round, Transfer};
 
 /// Rounds shown if everything must fit one screen.
 pub(super) const FEW: usize = 8;

@@ -5,7 +5,7 @@ use super::*;
 use crate::text::width;
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::Value;
-use whyslow_core::analysis::{Limit, Rtt, State};
+use whyslow_analysis::{Limit, Rtt, State};
 
 pub(super) use super::super::example::ALL_LIMITS;
 

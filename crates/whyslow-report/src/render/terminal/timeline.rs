@@ -5,8 +5,8 @@ use super::names;
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Limit, LimitShare, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Limit, LimitShare, Transfer};
+use whyslow_units::Nanos;
 
 /// A limit, and when it ends, from the start of the row; no limit in a gap.
 type Stretch = (Option<Limit>, Nanos);

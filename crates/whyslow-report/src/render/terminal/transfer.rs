@@ -4,8 +4,8 @@ use super::finding::{self, Context};
 use super::{rounds, timeline};
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
-use whyslow_core::analysis::{End, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Transfer};
+use whyslow_units::Nanos;
 
 /// `562,687 B down in 0.184 s = 24.4 Mbit/s`.
 pub(super) fn figures(transfer: &Transfer) -> String {

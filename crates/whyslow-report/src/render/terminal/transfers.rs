@@ -6,8 +6,8 @@ use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::cmp::Reverse;
-use whyslow_core::analysis::{Connection, End, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, End, Transfer};
+use whyslow_units::Nanos;
 
 /// The most transfers with a line each.
 const LISTED: usize = 8;

@@ -2,11 +2,11 @@
 
 use crate::words::letter::letter as name;
 use crate::words::quantity::{count, rate, thousands, time};
-use whyslow_core::analysis::Limit;
-use whyslow_core::compare::{
+use whyslow_analysis::Limit;
+use whyslow_diagnosis::compare::{
     ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord, Lead, Reach, ReachKind, SameSize,
 };
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 pub(in crate::words) fn statement(statement: &ComparisonStatement) -> String {
     match statement {

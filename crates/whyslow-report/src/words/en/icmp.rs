@@ -2,7 +2,7 @@
 
 use super::ends::name;
 use crate::words::quantity::thousands;
-use whyslow_core::analysis::{Fate, IcmpError};
+use whyslow_analysis::{Fate, IcmpError};
 
 pub(in crate::words) fn icmp_error(error: &IcmpError) -> String {
     let about = name(error.about);

@@ -1,7 +1,7 @@
 //! The rate of the link and its queue, and the hosts at its ends.
 
 use crate::words::quantity::{count, rate, thousands, time};
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     CommonEnds, Excess, LinkAction, LinkQuestion, LinkStatement, PolicerEvidence, QueueSight, SharedBottleneck,
 };
 

@@ -1,7 +1,7 @@
 //! Measurements and units.
 
 use std::borrow::Cow;
-use whyslow_core::analysis::{Measure, Unit};
+use whyslow_analysis::{Measure, Unit};
 
 #[expect(clippy::too_many_lines, reason = "one name a variant")]
 pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {

@@ -3,10 +3,10 @@
 use super::ends::name;
 use crate::words::quantity::{count, thousands, time};
 use std::fmt::Display;
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     Change, ChangeKind, End, OptionChange, OptionEdit, PairCaveat, PairStatement, Resegmentation, WayLoss, WayQueue,
 };
-use whyslow_core::units::Nanos;
+use whyslow_units::Nanos;
 
 pub(in crate::words) fn statement(statement: &PairStatement) -> String {
     match statement {

@@ -2,7 +2,7 @@
 
 use super::spread::spread;
 use crate::words::quantity::time;
-use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group};
+use whyslow_analysis::{CommonQuestion, CommonStatement, Group};
 
 /// `worst` is the sentence about the connection that lost the most time.
 pub(super) fn statement(statement: &CommonStatement, worst: &str) -> String {

@@ -1,7 +1,7 @@
 //! How far TLS was decrypted.
 
 use crate::words::quantity::thousands;
-use whyslow_core::analysis::{Decryption, Undecrypted};
+use whyslow_analysis::{Decryption, Undecrypted};
 
 pub(in crate::words) fn decryption(of: &Decryption) -> String {
     let version = version(of.version);

@@ -1,6 +1,6 @@
 //! The two ends of a connection.
 
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 
 /// The end as a noun.
 pub(in crate::words) const fn name(end: End) -> &'static str {

@@ -9,7 +9,7 @@ mod reset;
 pub(super) use action::action;
 
 use super::ends::name;
-use whyslow_core::analysis::{ExchangeQuestion, ExchangeStatement};
+use whyslow_analysis::{ExchangeQuestion, ExchangeStatement};
 
 pub(super) fn statement(statement: &ExchangeStatement) -> String {
     use ExchangeStatement as S;

@@ -10,7 +10,7 @@ pub(in crate::words) use table::{and_more, figure_name, missing, more_peers, mor
 
 use crate::text::units::share;
 use crate::words::quantity::{rate, seconds, thousands};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_evidence::host::{
     Connections, Counted, Extent, HostStatement as S, Listener, Place, Processes, Since, Takes, Way, Who,
 };

@@ -2,8 +2,8 @@
 
 use super::ends::{name, syn};
 use crate::words::quantity::{percent, thousands, time};
-use whyslow_core::analysis::{LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
+use whyslow_units::Nanos;
 
 #[expect(clippy::too_many_lines, reason = "one sentence a variant")]
 pub(super) fn statement(statement: &LossStatement) -> String {

@@ -1,7 +1,7 @@
 //! Problems of a capture.
 
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{
+use whyslow_analysis::{
     Frame, MissingHandshake, NotCompared, Problem, ProblemDetail, Rewritten, TextField, UnmatchedIcmp,
 };
 

@@ -6,7 +6,7 @@ mod statement;
 pub(super) use action::action;
 
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{Amount, SendingQuestion, SendingStatement, SmallSegmentReason};
+use whyslow_analysis::{Amount, SendingQuestion, SendingStatement, SmallSegmentReason};
 
 pub(super) fn statement(statement: &SendingStatement) -> String {
     use SendingStatement as S;

@@ -1,7 +1,7 @@
 //! The cost of a cause that several connections share.
 
 use crate::words::quantity::time;
-use whyslow_core::analysis::SpreadCost;
+use whyslow_analysis::SpreadCost;
 
 /// Elapsed time, and the sum where it differs.
 pub(super) fn spread(cost: SpreadCost) -> String {

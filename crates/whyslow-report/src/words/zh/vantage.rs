@@ -1,7 +1,7 @@
 //! Where a capture stands.
 
 use crate::words::quantity::time;
-use whyslow_core::analysis::{End, VantageReason};
+use whyslow_analysis::{End, VantageReason};
 
 pub(in crate::words) fn vantage(reason: &VantageReason) -> String {
     match reason {

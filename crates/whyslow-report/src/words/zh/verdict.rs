@@ -2,8 +2,8 @@
 
 use crate::words::quantity::time;
 use crate::words::{Lang, summary};
-use whyslow_core::analysis::{Finding, Limit, Verdict};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Finding, Limit, Verdict};
+use whyslow_units::Nanos;
 
 pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> String {
     match verdict {

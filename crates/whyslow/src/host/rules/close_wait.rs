@@ -35,7 +35,7 @@ use crate::host::finding::{
 };
 use crate::host::snapshot::{Snapshot, named, owners, socket_line};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::{Socket, State};
 
 /// A program that closes does so at once, milliseconds.

@@ -27,7 +27,7 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
 use crate::host::snapshot::Snapshot;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::Conntrack;
 
 /// Share of the table from which it counts as nearly full.

@@ -2,7 +2,7 @@
 
 use crate::host::finding::{Evidence, Extent, Finding, HostStatement, Place, Slug, figure};
 use crate::host::snapshot::{Share, Snapshot};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 pub(super) use whyslow_evidence::{DROPPED, ENOUGH, FEW, LOSSY};
 
 /// A finding from a counter and its total.

@@ -29,7 +29,7 @@ use crate::host::finding::{
 };
 use crate::host::snapshot::{Snapshot, quoted};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::{Namespace, Owner, Throttled};
 
 /// Share of the periods with throttling.

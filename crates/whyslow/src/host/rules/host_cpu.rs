@@ -30,8 +30,8 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Processes, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Snapshot, is_plain, quoted};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_live::host::Owner;
 
 /// Share of the time during which a program waited, per cent.

@@ -36,7 +36,7 @@ use crate::host::finding::{
 use crate::host::snapshot::{Live, Snapshot, dst, owners, plain};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::State;
 
 /// Beyond twice the time that was watched, milliseconds.

@@ -35,7 +35,7 @@ use crate::host::finding::{
     Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Count, Snapshot, named, socket_line};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::{Socket, State};
 
 /// Drops per accepted connection from which the finding is reported.

@@ -35,8 +35,8 @@ use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Share, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let found: Vec<Finding> =

@@ -29,8 +29,8 @@ use super::counted::{FEW, LOSSY, by_counter, over, passes, without_syns};
 use super::qdisc_drops;
 use crate::host::finding::{Finding, HostAction, HostCheck, HostStatement, Place, Who, figure, fix};
 use crate::host::snapshot::{Share, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 
 /// Share of the retransmissions.
 const SHARE: f64 = 0.1;

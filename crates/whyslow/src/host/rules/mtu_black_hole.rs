@@ -29,8 +29,8 @@ use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 
 /// Timeouts in a row.
 const ROW: u8 = 3;

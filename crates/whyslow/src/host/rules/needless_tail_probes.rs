@@ -37,7 +37,7 @@ use crate::host::finding::{
     Evidence, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Share, Snapshot};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// Share of needless probes; and share of bytes from which counters belong to loopback.
 const HALF: f64 = 0.5;

@@ -30,8 +30,8 @@ use crate::host::finding::{
 use crate::host::snapshot::{Snapshot, plain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_live::host::State;
 
 /// How long a closed connection stays in TIME_WAIT on Linux, seconds.

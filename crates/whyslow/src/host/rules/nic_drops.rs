@@ -31,7 +31,7 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
 use crate::host::snapshot::{Count, Share, Snapshot, is_plain};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::Device;
 
 /// Packets that the card had no room for. The first is what the others add up to, or the largest.

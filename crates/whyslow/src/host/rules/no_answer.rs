@@ -31,8 +31,8 @@ use crate::host::finding::{
 use crate::host::snapshot::{Snapshot, dst, owners, plain, socket_line};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_live::host::{Socket, State};
 
 /// Retransmissions of a SYN that are not chance.

@@ -27,8 +27,8 @@ use crate::host::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, TcpOption, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 
 /// TCPI_OPT_SACK.
 const SACK: u8 = 2;

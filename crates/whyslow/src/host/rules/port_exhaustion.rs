@@ -32,7 +32,7 @@ use crate::host::finding::{
 use crate::host::snapshot::{Snapshot, dst, plain};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::State;
 
 /// Share of ports that are taken.

@@ -30,7 +30,7 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
 use crate::host::snapshot::{Count, Snapshot, is_plain};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::Device;
 
 /// Disciplines that drop to keep their queue short.

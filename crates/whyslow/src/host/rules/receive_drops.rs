@@ -30,7 +30,7 @@ use crate::host::finding::{
     Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Snapshot, live as with_info};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 /// What is dropped, by its counter.
 const COUNTERS: [&str; 4] = ["TcpExt.RcvPruned", "TcpExt.TCPRcvQDrop", "TcpExt.OfoPruned", "TcpExt.TCPBacklogDrop"];

@@ -45,8 +45,8 @@ use crate::host::finding::{
     Cap, Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US as LEAST_US;
 use whyslow_live::tcp_info::TcpInfo;
 

@@ -36,8 +36,8 @@ use crate::host::finding::{
     Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Snapshot, live as with_info};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
 use whyslow_live::host::Namespace;
 use whyslow_live::tcp_info::TcpInfo;

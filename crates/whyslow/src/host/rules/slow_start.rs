@@ -29,11 +29,11 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Takes, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
-use whyslow_core::predict::Plan;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_live::host::Route;
+use whyslow_model::plan::Plan;
+use whyslow_units::Nanos;
 
 /// RFC 6928, segments.
 const USUAL: u32 = 10;

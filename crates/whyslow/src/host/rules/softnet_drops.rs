@@ -28,7 +28,7 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
 use crate::host::snapshot::{Count, Snapshot};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 use whyslow_live::host::Softnet;
 
 /// Packets since an earlier snapshot that give a reliable share.

@@ -40,10 +40,10 @@ use crate::host::finding::{
 };
 use crate::host::snapshot::{Snapshot, live as with_info};
 use std::net::IpAddr;
-use whyslow_core::analysis::Unit;
-use whyslow_core::predict::Plan;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::Unit;
 use whyslow_live::host::PeerMetrics;
+use whyslow_model::plan::Plan;
+use whyslow_units::Nanos;
 
 /// TCP_METRICS_TIMEOUT, milliseconds.
 const TIMEOUT_MS: u64 = 3_600_000;

@@ -33,8 +33,8 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Peer, Share, Snapshot};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_evidence::TIMEOUTS as SHARE;
 use whyslow_live::tcp_info::TcpInfo;
 

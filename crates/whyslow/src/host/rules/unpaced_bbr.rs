@@ -28,7 +28,7 @@ use crate::host::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Snapshot, is_plain};
-use whyslow_core::analysis::Unit;
+use whyslow_analysis::Unit;
 
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     if snapshot.kernel_at_least(4, 13) == Some(false) { report(snapshot).into_iter().collect() } else { Vec::new() }

@@ -37,8 +37,8 @@ use crate::host::finding::{
     Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
 use crate::host::snapshot::{Live, Peer, Snapshot, dst};
-use whyslow_core::analysis::Unit;
-use whyslow_core::cause::Cause;
+use whyslow_analysis::Unit;
+use whyslow_analysis::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US;
 use whyslow_live::host::TimerKind;
 

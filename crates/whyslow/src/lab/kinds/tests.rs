@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use whyslow_core::analysis::{Frame, Retransmitted};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Frame, Retransmitted};
+use whyslow_units::Nanos;
 
 fn retransmission(frame: u64, ms: i64, seq: u64, bytes: u64, kind: RetransmissionKind) -> Retransmission {
     let frame = Frame { file: None, number: frame };

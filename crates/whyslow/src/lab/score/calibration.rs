@@ -6,7 +6,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use whyslow_core::analysis::{Finding, Grade};
+use whyslow_analysis::{Finding, Grade};
 
 /// A cause that was reported for a capture.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 
 use super::calibration::ReportedCause;
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{Analysis, End, Finding, Transfer};
+use whyslow_analysis::{Analysis, End, Finding, Transfer};
 use whyslow_lab::draws::drawn;
 use whyslow_lab::figures::Figures;
 use whyslow_lab::scenario::Variant;

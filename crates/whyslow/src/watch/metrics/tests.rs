@@ -5,7 +5,7 @@ use super::*;
 use exposition::Sample;
 use prometheus_client::encoding::text::encode;
 use whyslow_core::capture::Reader;
-use whyslow_core::explain::live::LiveExplainer;
+use whyslow_diagnosis::explain::live::LiveExplainer;
 
 #[path = "../../../tests/common/exposition.rs"]
 mod exposition;

@@ -9,11 +9,11 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Table, TableState};
-use whyslow_core::analysis::End;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::End;
 use whyslow_report::render::terminal;
 use whyslow_report::text::{harmless, units};
 use whyslow_report::words::Lang;
+use whyslow_units::Nanos;
 
 const KEYS: &[(&str, &str)] = &[
     ("↑ ↓ PgUp PgDn", "select a transfer"),

@@ -6,7 +6,7 @@ use crate::watch::tally::{Table, Tally};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cmp::Reverse;
 use std::path::PathBuf;
-use whyslow_core::units::{Nanos, Time};
+use whyslow_units::{Nanos, Time};
 
 /// Transfers that are remembered: the slowest, and the newest.
 const MAX_RECORDS: usize = 2_000;

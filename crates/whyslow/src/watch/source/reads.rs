@@ -2,7 +2,7 @@
 
 use crate::watch::intake::Intake;
 use std::time::Duration;
-use whyslow_core::analysis::Problem;
+use whyslow_analysis::Problem;
 use whyslow_core::capture::{CaptureError, Reader};
 
 /// How long to wait for packets.

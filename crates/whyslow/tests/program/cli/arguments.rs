@@ -109,7 +109,7 @@ fn no_promise_exceeds_the_given_path_rate() {
 fn causes_are_explained() {
     let list = whyslow().arg("causes").assert().code(0).get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();
-    for cause in whyslow_core::cause::Cause::ALL {
+    for cause in whyslow_analysis::cause::Cause::ALL {
         assert!(list.contains(&format!("- {}: ", cause.slug())), "{list}");
         let one = whyslow().args(["causes", cause.slug()]).assert().code(0).get_output().stdout.clone();
         assert!(String::from_utf8(one).unwrap().starts_with(&format!("{}\n", cause.slug())));

@@ -8,7 +8,7 @@ use std::process::Output;
 
 /// A capture that holds its secrets.
 fn capture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../whyslow-core/tests/keys/{name}.pcapng"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../whyslow-diagnosis/tests/keys/{name}.pcapng"))
 }
 
 /// The same without them, and their key log.

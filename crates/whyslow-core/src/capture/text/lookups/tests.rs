@@ -2,7 +2,7 @@
 
 use super::super::tests::read;
 use crate::capture::Lookup;
-use crate::units::Nanos;
+use whyslow_units::Nanos;
 
 fn lookups(text: &str) -> Vec<Lookup> {
     read(text).summary.lookups
@@ -72,7 +72,7 @@ fn steps_for_queries_are_linear() {
     let steps = |count: u32| {
         let text: String =
             (0..count).map(|n| format!("10:00:00.1 IP a.5 > b.53: {}+ A? n{n}.example. (27)\n", n % 65_536)).collect();
-        crate::steps::steps_during(|| drop(lookups(&text))).1
+        whyslow_units::steps::steps_during(|| drop(lookups(&text))).1
     };
     let (one, four) = (steps(500), steps(2_000));
     assert!(one >= 500 && four <= 4 * one, "{one} {four}");

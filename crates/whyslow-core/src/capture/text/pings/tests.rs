@@ -2,7 +2,7 @@
 
 use super::super::tests::{read, try_read};
 use crate::capture::Ping;
-use crate::units::Nanos;
+use whyslow_units::Nanos;
 
 fn ping(text: &str) -> Ping {
     let mut pings = read(text).summary.pings;

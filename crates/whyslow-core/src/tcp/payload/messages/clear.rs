@@ -8,9 +8,9 @@ use super::reading::Placed;
 use crate::tcp::payload::content::Content;
 use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::segment::Seg;
-use crate::types::Side;
-use crate::units::Time;
 use std::collections::BTreeMap;
+use whyslow_analysis::types::Side;
+use whyslow_units::Time;
 
 /// Most buffered bytes of a side after a hole: a window of a fast path, and more than any
 /// reordering.

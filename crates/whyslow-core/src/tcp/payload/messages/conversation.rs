@@ -8,7 +8,7 @@ use super::reading::{Found, FoundHead, MessageState, Placed};
 use crate::tcp::payload::content::Content;
 use crate::tcp::payload::kind::PayloadKind;
 use crate::tls::{Opened as Record, PlaintextSink};
-use crate::types::{Side, StreamBytes};
+use whyslow_analysis::types::{Side, StreamBytes};
 
 /// Plaintext bytes needed to recognise the protocol: an HTTP/2 frame header, and more than any
 /// method.
@@ -181,7 +181,7 @@ pub fn read_plaintext<'a>(
 ) -> (Vec<super::requests::RequestFacts>, [usize; 2], usize) {
     let mut messages = Conversation::default();
     for (number, (from, data)) in pieces.enumerate() {
-        let (start, time) = (number as u64, crate::units::Time(number as i64));
+        let (start, time) = (number as u64, whyslow_units::Time(number as i64));
         messages.open(&Record { from, start, end: start + 1, first: time, last: time, data: Some(data) });
         messages.kind_of_segment(from);
     }
@@ -209,7 +209,7 @@ pub fn read_clear<'a>(
 ) -> Option<(Vec<super::requests::RequestFacts>, bool)> {
     let (mut messages, mut ends) = (None::<Conversation>, [1u64; 2]);
     for (number, (side, piece)) in pieces.enumerate() {
-        let (from, time) = (side as usize, crate::units::Time(number as i64 * 1_000_000));
+        let (from, time) = (side as usize, whyslow_units::Time(number as i64 * 1_000_000));
         let len = match piece {
             ClearPiece::Bytes(bytes) => bytes.len() as u64,
             ClearPiece::Missing(missing) => missing,

@@ -2,8 +2,8 @@
 
 use super::http2::WindowWait;
 use super::requests::RequestFacts;
-use crate::types::RequestProtocol;
-use crate::units::Time;
+use whyslow_analysis::types::RequestProtocol;
+use whyslow_units::Time;
 
 /// Requests of the login and of version negotiation, by protocol: the first words of their labels.
 /// Later requests are those of the application.
@@ -47,7 +47,7 @@ impl MessageFacts {
     }
 
     /// The first request after the login, if the connection begins with one.
-    pub(crate) fn first_after_login(&self) -> Option<&RequestFacts> {
+    pub fn first_after_login(&self) -> Option<&RequestFacts> {
         let (_, logins) = LOGINS.iter().find(|(protocol, _)| *protocol == self.protocol)?;
         let is_login = |request: &RequestFacts| logins.iter().any(|word| request.label.starts_with(word));
         let behind = self.requests.iter().position(|request| !is_login(request)).filter(|&place| place > 0)?;
@@ -56,7 +56,7 @@ impl MessageFacts {
 
     /// Whether all requests are known, so that all other data of the server is unrequested. (HTTP/1
     /// requests are also known from the framing of their heads.)
-    pub(crate) fn shows_all_requests(&self) -> bool {
+    pub fn shows_all_requests(&self) -> bool {
         use RequestProtocol::{Http1, Http2, Http3};
         let is_http = matches!(self.protocol, Http1 | Http2 | Http3);
         self.is_whole && !is_http && self.requests_total == self.requests.len() as u64
@@ -64,7 +64,7 @@ impl MessageFacts {
 
     /// Whether a request waited for the responder's message in these bytes, at this time: a
     /// response begins in them or continues, and its request is not a long poll.
-    pub(crate) fn was_waited_for(&self, (from, to): (u64, u64), start: Time) -> bool {
+    pub fn was_waited_for(&self, (from, to): (u64, u64), start: Time) -> bool {
         self.requests.iter().filter(|request| !request.is_poll).any(|request| {
             let begins = |seq: u64| (from..to).contains(&seq);
             let goes_on = |seq: u64| seq < from && request.latest.is_some_and(|latest| latest >= start);

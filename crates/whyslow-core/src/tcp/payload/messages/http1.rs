@@ -387,8 +387,8 @@ fn whole(head: &Head<'_>, began: Placed, last: Placed) -> WholeHead {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::units::Time;
     use proptest::prelude::*;
+    use whyslow_units::Time;
 
     /// Parses messages of both directions in pieces of a size, a millisecond apart.
     fn read(messages: &[(usize, &[u8])], size: usize) -> (Vec<RequestFacts>, Vec<String>, Http1) {

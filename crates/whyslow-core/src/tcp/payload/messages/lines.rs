@@ -3,7 +3,7 @@
 //! A label is the command's name; addresses, file names and passwords are left out.
 
 use super::framed::{Format, Part, Request, Role, Split};
-use crate::types::RequestProtocol;
+use whyslow_analysis::types::RequestProtocol;
 
 /// Most bytes of a line that are parsed.
 const LINE: usize = 512;

@@ -3,7 +3,7 @@
 use super::framed::Framed;
 use super::reading::Messages;
 use super::{amqp, dns, http1, http2, http3, kafka, lines, mongodb, mqtt, mysql, postgres, redis, rpc, smb2};
-use crate::types::RequestProtocol;
+use whyslow_analysis::types::RequestProtocol;
 
 /// The parser of a connection.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use super::http2::WindowWait;
 use super::requests::Requests;
 use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::payload::protocol::LIST_MAX;
-use crate::types::Product;
-use crate::units::Time;
+use whyslow_analysis::types::Product;
+use whyslow_units::Time;
 
 /// Most bytes of a message that are kept for parsing: in all of these protocols fields precede
 /// data, and the label of an SQL statement is shorter.

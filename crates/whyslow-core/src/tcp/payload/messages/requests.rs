@@ -1,7 +1,7 @@
 //! [`Requests`]: requests with their responses, from decrypted or unencrypted messages.
 
 use crate::tcp::payload::protocol::LIST_MAX;
-use crate::units::Time;
+use whyslow_units::Time;
 
 /// Most requests of a connection that are kept: the first ones.
 pub(super) const MAX_REQUESTS: usize = 1024;
@@ -43,7 +43,8 @@ pub struct RequestFacts {
 }
 
 impl RequestFacts {
-    pub(crate) fn new(label: String, seq: u64, start: Time) -> Self {
+    /// A request that begins at `seq` of its direction, without a response.
+    pub fn new(label: String, seq: u64, start: Time) -> Self {
         Self {
             stream: None,
             label,

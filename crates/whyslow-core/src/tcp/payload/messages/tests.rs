@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::tcp::segment::Seg;
-use crate::types::{RequestProtocol, Side};
-use crate::units::{SeqNumber, Time};
 use Side::{A, B};
 use proptest::prelude::*;
+use whyslow_analysis::types::{RequestProtocol, Side};
+use whyslow_units::{SeqNumber, Time};
 
 /// A conversation: sender and bytes of each message.
 type Talk = Vec<(Side, Vec<u8>)>;

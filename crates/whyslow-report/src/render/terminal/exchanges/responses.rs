@@ -3,8 +3,8 @@
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Connection, Exchange, Limit};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Connection, Exchange, Limit};
+use whyslow_units::Nanos;
 
 /// Columns of the histogram, and its steps.
 const COLUMNS: usize = 24;

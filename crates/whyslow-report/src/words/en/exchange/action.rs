@@ -2,7 +2,7 @@
 
 use crate::words::en::ends::name;
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{ClientState, End, ExchangeAction, LogTopic};
+use whyslow_analysis::{ClientState, End, ExchangeAction, LogTopic};
 
 const UDP_DROPS: &str = "look for a firewall or a rate limit that drops UDP, a full receive buffer of the server's UDP socket, or a lossy link";
 

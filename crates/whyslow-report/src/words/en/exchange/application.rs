@@ -1,8 +1,8 @@
 //! What applications do, and wait for.
 
 use crate::words::quantity::{count, rate, thousands, time};
-use whyslow_core::analysis::{End, Pauses};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Pauses};
+use whyslow_units::Nanos;
 
 pub(super) fn nothing_to_send(paused: Nanos, whole: Nanos, pauses: u64) -> String {
     let (paused, whole, pauses) = (time(paused), time(whole), count(pauses, "pause"));

@@ -2,8 +2,8 @@
 
 use crate::words::en::ends::name;
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{End, MessageKind, UnansweredRequest};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, MessageKind, UnansweredRequest};
+use whyslow_units::Nanos;
 
 pub(super) fn amid(by: End, message: MessageKind, into: Option<Nanos>, unacknowledged: u64) -> String {
     let message = match (by, message) {

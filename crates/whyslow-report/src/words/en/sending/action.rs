@@ -2,7 +2,7 @@
 
 use crate::words::en::ends::{name, syn};
 use crate::words::quantity::{count, rate, thousands, time};
-use whyslow_core::analysis::{BufferNeed, End, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
+use whyslow_analysis::{BufferNeed, End, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
 
 pub(in crate::words::en) fn action(action: &SendingAction) -> String {
     match action {

@@ -3,8 +3,8 @@
 use crate::words::en::ends::syn;
 use crate::words::en::spread::spread;
 use crate::words::quantity::{count, rate, thousands, time, window_rate};
-use whyslow_core::analysis::{End, SpreadCost};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, SpreadCost};
+use whyslow_units::Nanos;
 
 pub(super) fn slow_start(spent_s: Nanos, whole_s: Nanos, first_flight: Option<u64>) -> String {
     let from = first_flight.map_or(String::new(), |bytes| format!(", from {} B a round trip", thousands(bytes)));

@@ -2,7 +2,7 @@
 
 use crate::words::quantity::{thousands, time};
 use crate::words::zh::ends::name;
-use whyslow_core::analysis::{ClientState, End, ExchangeAction, LogTopic};
+use whyslow_analysis::{ClientState, End, ExchangeAction, LogTopic};
 
 pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
     use ExchangeAction as A;

@@ -2,8 +2,8 @@
 
 use crate::words::quantity::{rate, thousands, time};
 use crate::words::zh::ends::name;
-use whyslow_core::analysis::{End, Pauses};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Pauses};
+use whyslow_units::Nanos;
 
 pub(super) fn nothing_to_send(paused: Nanos, whole: Nanos, pauses: u64) -> String {
     let (paused, whole, pauses) = (time(paused), time(whole), thousands(pauses));

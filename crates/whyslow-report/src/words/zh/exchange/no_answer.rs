@@ -2,8 +2,8 @@
 
 use crate::words::quantity::{thousands, time};
 use crate::words::zh::ends::name;
-use whyslow_core::analysis::{End, Fate, UnansweredRequest, Undelivered, WaitEnd};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, Fate, UnansweredRequest, Undelivered, WaitEnd};
+use whyslow_units::Nanos;
 
 pub(super) fn undelivered(reason: &Undelivered) -> String {
     let Undelivered { fate, by, host, port } = reason;

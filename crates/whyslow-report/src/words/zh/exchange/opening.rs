@@ -1,8 +1,8 @@
 //! How connections open.
 
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{CloseKind, ClosedFirst, FirstReply, Opening};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{CloseKind, ClosedFirst, FirstReply, Opening};
+use whyslow_units::Nanos;
 
 pub(super) fn new_connections(
     connections: u64,

@@ -2,7 +2,7 @@
 
 use crate::words::quantity::{rate, thousands, time};
 use crate::words::zh::ends::{name, syn};
-use whyslow_core::analysis::{BufferNeed, End, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
+use whyslow_analysis::{BufferNeed, End, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
 
 pub(in crate::words::zh) fn action(action: &SendingAction) -> String {
     match action {

@@ -3,8 +3,8 @@
 use crate::words::quantity::{rate, thousands, time, window_rate};
 use crate::words::zh::ends::syn;
 use crate::words::zh::spread::spread;
-use whyslow_core::analysis::{End, SpreadCost};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{End, SpreadCost};
+use whyslow_units::Nanos;
 
 pub(super) fn slow_start(spent_s: Nanos, whole_s: Nanos, first_flight: Option<u64>) -> String {
     let from = first_flight.map_or(String::new(), |bytes| format!("，起初每个往返只发 {} B", thousands(bytes)));

@@ -4,7 +4,7 @@ use super::super::calibration::{self, Bin, ReportedCause};
 use super::super::{HIGH, name, right};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Analysis, End, Finding};
+use whyslow_analysis::{Analysis, End, Finding};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::real::Label;
 

@@ -4,14 +4,14 @@ use super::super::name;
 use super::judge::{explain, judge};
 use serde::Serialize;
 use std::path::Path;
-use whyslow_core::analysis::{Actor, Analysis, Connection, End, Finding, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_analysis::{Actor, Analysis, Connection, End, Finding, Transfer};
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
 use whyslow_lab::real::{Fix, RealRuns};
 use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
 use whyslow_report::words::{self, Lang};
+use whyslow_units::Nanos;
 
 /// The promised time of a fix, and the measured time with the fix applied as printed.
 #[derive(Clone, Debug, Serialize)]

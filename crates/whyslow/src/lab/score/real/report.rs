@@ -6,7 +6,7 @@ use super::promise::Promise;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use whyslow_core::analysis::End;
+use whyslow_analysis::End;
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
 use whyslow_lab::real::{FIXED, RealRuns};

@@ -4,7 +4,7 @@ use super::judge::{NamedCause, ScoredRun, calibration, wrong};
 use super::promise::{Promise, PromiseScope};
 use super::report::{Report, Run, SCHEMA};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{End, Grade};
+use whyslow_analysis::{End, Grade};
 use whyslow_lab::net::config::Host;
 use whyslow_lab::real::Label;
 

@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use whyslow_core::cause::Cause;
-use whyslow_core::units::Nanos;
+use whyslow_analysis::cause::Cause;
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws;
 use whyslow_lab::scenario::units::{Size, Time};
+use whyslow_units::Nanos;
 
 #[test]
 fn only_indistinguishable_causes_are_right_for_each_other() {

@@ -8,8 +8,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use whyslow_core::capture::Reader;
-use whyslow_core::explain::live::LiveExplainer;
-use whyslow_core::units::Time;
+use whyslow_diagnosis::explain::live::LiveExplainer;
+use whyslow_units::Time;
 
 const SAMPLES: [&str; 5] =
     ["loss-client", "slow-start-client", "timeout-server", "nagle-delayed-ack-client", "healthy-server"];

@@ -9,11 +9,11 @@ use super::requests::{RequestFacts, Requests, redact};
 use crate::tcp::payload::http::without_port;
 use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::payload::protocol::is_name;
-use crate::types::Product;
 use frames::{Event, Frame, Frames, PREFACE, fragment, kind};
 pub(super) use header_block::Fields as HeaderFields;
 use header_block::{Fields, HeaderDecoder, MAX_BLOCK};
 use std::collections::BTreeMap;
+use whyslow_analysis::types::Product;
 use windows::Windows;
 pub use windows::{UsedWindow, WindowWait};
 

@@ -1,8 +1,8 @@
 //! [`Windows`]: HTTP/2 flow control of one side (RFC 9113 section 5.2), and the waits for more
 //! window.
 
-use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
+use whyslow_units::{Nanos, Time};
 
 /// Initial window of a stream and of the connection (RFC 9113 section 6.9.2).
 const INITIAL: i64 = 65_535;

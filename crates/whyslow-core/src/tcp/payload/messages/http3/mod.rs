@@ -9,11 +9,11 @@ use super::requests::{RequestFacts, Requests};
 use crate::tcp::payload::http::without_port;
 use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::payload::protocol::is_name;
-use crate::types::{End, Product, Side, StreamBytes};
-use crate::units::Time;
 use qpack::{Block, Qpack};
 use std::collections::BTreeMap;
 use stream::{Event, Half, Headers};
+use whyslow_analysis::types::{End, Product, Side, StreamBytes};
+use whyslow_units::Time;
 
 /// Most simultaneous streams: servers allow 100 to 256.
 const MAX_STREAMS: usize = 1024;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::types::End;
 use proptest::prelude::*;
+use whyslow_analysis::types::End;
 
 fn read(pieces: &[StreamBytes]) -> (Vec<RequestFacts>, Vec<String>) {
     let (mut http, mut requests, mut heads) = (Http3::new(Side::A), Requests::default(), Vec::new());

@@ -1,0 +1,140 @@
+//! A transfer's entry in the analysis.
+
+use super::label::{end_of, label};
+use crate::estimate::Context;
+use crate::limit::{self, Partition, Span};
+use crate::rules::{self, ConnectionCase, Exit, TransferCase};
+use crate::together::LargestFlows;
+use crate::whatif::{EarlierTransfers, Replay, Replays};
+use whyslow_analysis::types::Side;
+use whyslow_analysis::{LimitShare, LimitSpan, MAX_ROUNDS, MAX_SPANS, Round, Transfer};
+use whyslow_core::tcp::facts::{Facts, TransferFacts};
+use whyslow_units::{Nanos, Time};
+
+/// Data of transfers that later steps need next to their entries.
+pub(crate) struct KeptTransfers<'a> {
+    /// For the model.
+    pub replays: &'a mut Replays,
+    /// For causes that connections share.
+    pub flows: &'a mut LargestFlows,
+}
+
+/// Which transfer it is.
+#[derive(Clone, Copy)]
+pub(super) struct TransferPlace {
+    /// Its connection's.
+    pub id: u64,
+    /// Times count from here.
+    pub first: Time,
+    pub sender: Side,
+    /// Among those of its sender.
+    pub index: usize,
+}
+
+/// Returns a transfer's entry, and where it left slow start early.
+pub(super) fn entry(
+    place: TransferPlace,
+    case: &ConnectionCase<'_>,
+    context: &Context,
+    kept: &mut KeptTransfers<'_>,
+) -> (Transfer, Option<Exit>) {
+    let TransferPlace { id, first, sender, index } = place;
+    let facts = case.facts;
+    let up_to_this = &case.transfers[sender][..=index];
+    let earlier = &up_to_this[..index];
+    let (transfer, partition) = &case.transfers[sender][index];
+    let wait = case.waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
+    let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
+        && !facts.directions[!sender]
+            .transfers
+            .iter()
+            .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
+    let before = limit::phases_before(facts, sender, transfer, opening, wait);
+    let case = TransferCase { facts, first, sender, transfer, partition, before: &before, context: *context, earlier };
+    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    if !context.encrypted {
+        kept.flows.offer(&case, id, first);
+    }
+    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
+    let spans = limit::without_idle_end(&partition.spans);
+    let end = spans.last().map_or(transfer.start, |last| last.end);
+    let duration = (end - transfer.start).or_zero();
+    let seconds = duration.as_secs_f64();
+    let worst = findings.first().map(|worst| worst.cost_s).filter(|cost| *cost > Nanos::ZERO);
+    // The model plays TCP.
+    let modelled = worst.filter(|_| !context.encrypted);
+    if let Some(worst) = modelled.filter(|worst| kept.replays.wants(*worst, id))
+        && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(up_to_this, context))
+    {
+        kept.replays.keep(worst, id, transfer.start - first, replay);
+    }
+    let entry = Transfer {
+        from: end_of(facts, sender),
+        bytes: transfer.bytes(),
+        start_s: transfer.start - first,
+        duration_s: duration,
+        rate_bps: (seconds > 0.0 && !facts.timeless).then(|| (transfer.bytes() as f64 * 8.0 / seconds).round()),
+        label: label(facts, sender, transfer),
+        first_byte_s: first_byte(facts, sender, transfer),
+        first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
+        rounds: rounds(transfer, (partition, context.encrypted), end, first),
+        rounds_total: transfer.rounds_total,
+        elided: transfer.known_span.is_some(),
+        model_s: None,
+        // Until the model has run.
+        model_skipped: modelled.is_some() && Replay::is_possible(transfer, context),
+        limits: LimitShare::of(&limit::sum_by_limit(spans.iter().map(Span::limit_time))),
+        timeline: timeline(partition, end, first),
+        verdict: rules::verdict(&case, &findings),
+        findings,
+        before: LimitShare::of(&before),
+    };
+    (entry, exit)
+}
+
+/// The timeline up to `end`.
+fn timeline(partition: &Partition, end: Time, first: Time) -> Vec<LimitSpan> {
+    let listed = |span: &Span| LimitSpan {
+        limit: span.limit,
+        start_s: span.start - first,
+        seconds: (span.end.min(end) - span.start).or_zero(),
+    };
+    limit::merge_runs(&partition.spans, MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
+}
+
+/// Where all is encrypted, no window is known.
+fn rounds(transfer: &TransferFacts, (partition, encrypted): (&Partition, bool), end: Time, first: Time) -> Vec<Round> {
+    let end = transfer.known_span.map_or(end, |(_, until)| until);
+    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
+    transfer
+        .rounds
+        .iter()
+        .zip(ends)
+        .zip(&partition.rounds)
+        .take(MAX_ROUNDS)
+        .map(|((round, end), &limit)| Round {
+            start_s: round.start - first,
+            duration_s: (end - round.start).or_zero(),
+            sending_s: (round.last_send - round.start).or_zero(),
+            bytes: round.bytes,
+            first_frame: round.first_frame,
+            last_frame: round.last_frame,
+            in_flight: round.in_flight,
+            window: round.window.filter(|_| !encrypted),
+            limit,
+        })
+        .collect()
+}
+
+/// From the first byte sent to the end of the first TLS record: only a whole record can be read by
+/// the application.
+fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
+    let (_, end) = first_record(facts, sender, transfer)?;
+    let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
+    Some(round.start - transfer.start)
+}
+
+/// Where the TLS record lies with which a transfer begins.
+fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
+    facts.content[sender].first_record(transfer.seq.0).map(|(start, end, _)| (start, end))
+}
