@@ -12,7 +12,7 @@ use crate::conclude::{self, Names};
 use crate::estimate;
 use crate::estimate::Context;
 use crate::limit::{self, Partition};
-use crate::rules::{self, ConnectionCase, ConnectionSummary};
+use crate::rules::{self, ConnectionSummary, ConnectionView};
 use label::end_of;
 use transfer::TransferPlace;
 use whyslow_analysis::types::{Decryption, Side};
@@ -66,7 +66,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'
     let contexts = Side::BOTH.map(|side| Context { path_rate: input.path_rate, ..Context::new(facts, side) });
     let cut = Side::BOTH.map(|side| cut_all(facts, side, &contexts[side]));
     let waits = message::waits(facts);
-    let case = ConnectionCase { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
+    let case = ConnectionView { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
     let mut messages = 0;
@@ -120,7 +120,7 @@ fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
 
 fn entry(
     input: &ConnectionInput<'_>,
-    case: &ConnectionCase<'_>,
+    case: &ConnectionView<'_>,
     transfers: Vec<Transfer>,
     transfers_total: u64,
 ) -> Connection {

@@ -4,37 +4,37 @@
 //! packets, processes the connections in its own shards, and ends as a [`Fragment`];
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
-mod accounts;
 mod capture_state;
 mod closing;
+mod connection_ordinals;
 mod fast_path;
 mod fragment;
-mod give_unlisted;
+mod fragment_codec;
+mod give_omitted;
 mod joined;
 pub mod live;
+mod omitted;
 mod open_connection;
-mod openings;
 mod quic;
-mod sent;
 mod shard_owners;
-mod unlisted;
+mod top_connections;
 
 pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
-pub use unlisted::{UnlistedCompletion, UnlistedSink};
+pub use omitted::{OmittedCompletion, OmittedSink};
 pub use whyslow_core::wire::HashSeed;
 
 use crate::conclude::Names;
 use crate::pair::ConnectionFingerprint;
 use crate::together::LargestFlows;
 use crate::whatif::Replays;
-use accounts::AccountList;
 use capture_state::CaptureState;
+use connection_ordinals::OpeningPositions;
 use joined::JoinedConnections;
 use open_connection::OpenConnection;
-use openings::OpeningPositions;
 use shard_owners::{ShardMove, ShardOwners};
 use std::net::IpAddr;
+use top_connections::AccountList;
 use whyslow_analysis::types::Share;
 use whyslow_analysis::{Analysis, Frame};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
@@ -81,7 +81,7 @@ pub struct Explainer {
     leaving: Option<Vec<(Box<FlowEntry<OpenConnection>>, Time)>>,
     joined: JoinedConnections,
     /// Receiver of the connections that are not listed.
-    unlisted: Option<UnlistedSink>,
+    omitted: Option<OmittedSink>,
     quic: QuicReader,
     /// Secrets, shared with the other explainers of the same captures.
     keys: KeyRing,
@@ -113,7 +113,7 @@ impl Default for Explainer {
             path_rate: None,
             leaving: None,
             joined: JoinedConnections::default(),
-            unlisted: None,
+            omitted: None,
             quic: QuicReader::default(),
             keys: KeyRing::default(),
             has_keys: false,
@@ -278,7 +278,7 @@ impl Explainer {
 
     /// Discards what will not be listed over all explainers, after [`close_all`](Self::close_all),
     /// so that each accounts only for its share. The result is the same without.
-    pub fn discard_unlisted(explainers: &mut [Self]) {
+    pub fn discard_omitted(explainers: &mut [Self]) {
         AccountList::drop_lowest_of_all(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
     }
 
@@ -310,7 +310,7 @@ impl Explainer {
             first_time: self.first_time,
             path_rate: self.path_rate,
             host_names: self.host_names,
-            unlisted: self.unlisted,
+            omitted: self.omitted,
         }
     }
 

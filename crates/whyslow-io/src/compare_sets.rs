@@ -7,9 +7,9 @@
 use crate::error::Error;
 use crate::feed::InputReader;
 use crate::file_snapshot::FileSnapshot;
+use crate::omitted::OmittedOfSet;
 use crate::share_packets::ShareFiles;
 use crate::stop::Stop;
-use crate::unlisted::UnlistedOfSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_analysis::{Analysis, Connection, MAX_PAIRS, NotCompared};
 use whyslow_diagnosis::pair::{
@@ -28,8 +28,8 @@ pub(crate) struct ReadSet {
     pub(crate) captures: usize,
     /// Number of connections in the sets before it.
     pub(crate) connections: u64,
-    /// Its unlisted connections, if they are requested.
-    pub(crate) unlisted: Option<UnlistedOfSet>,
+    /// Its omitted connections, if they are requested.
+    pub(crate) omitted: Option<OmittedOfSet>,
 }
 
 /// A connection that two sets hold.

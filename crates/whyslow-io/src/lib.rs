@@ -36,6 +36,7 @@ mod input;
 mod join;
 mod key_log;
 mod object;
+mod omitted;
 mod options;
 mod packet_export;
 mod reading;
@@ -51,7 +52,6 @@ mod spill;
 mod spool;
 mod stitch;
 mod stop;
-mod unlisted;
 mod worker_pool;
 
 pub use error::Error;
@@ -59,6 +59,7 @@ pub use hash_seed::{hash_seed, set_hash_seed};
 pub use input::{Input, Progress, is_url};
 pub use key_log::{key_log_of, read_key_log};
 pub use object::{Object, ObjectInput};
+pub use omitted::{EveryConnection, OmittedConnections};
 pub use options::ExplainOptions;
 pub use packet_export::PacketExport;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, follow_until, pick};
@@ -70,7 +71,6 @@ pub use source::{open_decompressed, peek_stdin};
 pub use spool::Spool;
 pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;
-pub use unlisted::{EveryConnection, UnlistedConnections};
 
 use capture_group::{RotationSet, WaitingInput};
 use compare_sets::ReadSet;
@@ -145,7 +145,7 @@ pub fn read_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
-    let pools = Pools { options, unlisted: false, share: Share::ALL };
+    let pools = Pools { options, omitted: false, share: Share::ALL };
     Ok(read_groups(&pools, groups, stop, progress)?.0)
 }
 
@@ -159,8 +159,8 @@ pub fn read_every(
     groups: &[&[Input]],
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(Reading, UnlistedConnections), Error> {
-    read_groups(&Pools { options, unlisted: true, share: Share::ALL }, groups, stop, progress)
+) -> Result<(Reading, OmittedConnections), Error> {
+    read_groups(&Pools { options, omitted: true, share: Share::ALL }, groups, stop, progress)
 }
 
 fn read_groups(
@@ -168,7 +168,7 @@ fn read_groups(
     groups: &[&[Input]],
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(Reading, UnlistedConnections), Error> {
+) -> Result<(Reading, OmittedConnections), Error> {
     let mut feed = InputReader::new(&groups.concat(), progress);
     let read = groups.iter().map(|inputs| match inputs {
         [input] => read_one(pools, input, stop, &mut feed),
@@ -180,7 +180,7 @@ fn read_groups(
 /// How connections are explained, and whether those that are not listed are kept too.
 struct Pools {
     options: ExplainOptions,
-    unlisted: bool,
+    omitted: bool,
     /// Whose connections the inputs hold.
     share: Share,
 }
@@ -189,8 +189,8 @@ impl Pools {
     /// One for a set of captures; `bytes` is the size of the inputs, if known.
     fn pool(&self, bytes: Option<u64>) -> WorkerPool {
         let mut pool = WorkerPool::new(&self.options, bytes);
-        if self.unlisted {
-            pool.keep_unlisted();
+        if self.omitted {
+            pool.keep_omitted();
         }
         pool
     }
@@ -205,8 +205,8 @@ fn read_one(pools: &Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_
     }
     let files = capture_group::is_file(input).then(|| vec![FileSnapshot::new(input.clone(), &source, &summary)]);
     drop(source);
-    let PoolFindings { analysis, fingerprints, unlisted } = pool.finish(stop)?;
-    let set = ReadSet { files, shares: Vec::new(), fingerprints, captures: 0, connections: 0, unlisted };
+    let PoolFindings { analysis, fingerprints, omitted } = pool.finish(stop)?;
+    let set = ReadSet { files, shares: Vec::new(), fingerprints, captures: 0, connections: 0, omitted };
     Ok(GroupRead { analysis: Analysis { partial: stop.is_cut(), ..analysis }, sets: vec![set] })
 }
 
@@ -275,8 +275,8 @@ fn join_sets(
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
     for set in found {
-        let FoundSet { found: PoolFindings { analysis, fingerprints, unlisted }, files, shares } = set?;
-        sets.push(ReadSet { files, shares, fingerprints, captures, connections, unlisted });
+        let FoundSet { found: PoolFindings { analysis, fingerprints, omitted }, files, shares } = set?;
+        sets.push(ReadSet { files, shares, fingerprints, captures, connections, omitted });
         captures += analysis.captures.len();
         connections += join::last_id(&analysis);
         analyses.push(analysis);

@@ -8,8 +8,8 @@ use crate::feed::InputReader;
 use crate::file_snapshot::FileSnapshot;
 use crate::input::{Input, Progress};
 use crate::join;
+use crate::omitted::OmittedConnections;
 use crate::stop::Stop;
-use crate::unlisted::UnlistedConnections;
 use std::ops::Range;
 use whyslow_analysis::{Analysis, Connection};
 use whyslow_core::capture::{Packet, Summary};
@@ -97,19 +97,19 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 }
 
 impl Reading {
-    /// Appends the results of a group, unlisted connections included, to those of the groups before
+    /// Appends the results of a group, omitted connections included, to those of the groups before
     /// it.
-    pub(crate) fn new(read: Vec<GroupRead>) -> (Self, UnlistedConnections) {
+    pub(crate) fn new(read: Vec<GroupRead>) -> (Self, OmittedConnections) {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
-        let mut all_unlisted = Vec::new();
+        let mut all_omitted = Vec::new();
         for GroupRead { analysis, sets: group } in read {
             let end = captures + analysis.captures.len();
             let starts: Vec<_> = group.iter().map(|set| captures + set.captures).collect();
             let ends = starts.iter().skip(1).copied().chain([end]);
             for ((set, start), end) in group.into_iter().zip(&starts).zip(ends) {
                 let (captures, before) = (*start..end, connections + set.connections);
-                all_unlisted.extend(set.unlisted.map(|unlisted| unlisted.placed(captures.clone(), before)));
+                all_omitted.extend(set.omitted.map(|omitted| omitted.placed(captures.clone(), before)));
                 sets.push(FileSet { files: set.files, captures, first: None, before });
             }
             groups.push(captures..end);
@@ -122,8 +122,8 @@ impl Reading {
                 set.first = Some(u16::try_from(set.captures.start).unwrap_or(u16::MAX));
             }
         }
-        let unlisted = UnlistedConnections { sets: all_unlisted, is_apart: sets.len() > 1 };
-        (Self { analysis: join::join(analyses.into_iter()), groups, sets }, unlisted)
+        let omitted = OmittedConnections { sets: all_omitted, is_apart: sets.len() > 1 };
+        (Self { analysis: join::join(analyses.into_iter()), groups, sets }, omitted)
     }
 
     /// The captures of each group, by their places among all.

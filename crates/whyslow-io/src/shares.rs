@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::feed::InputReader;
 use crate::file_snapshot::FileSnapshot;
 use crate::input::{Input, Progress};
+use crate::omitted::{OmittedConnections, OmittedSpill};
 use crate::options::ExplainOptions;
 use crate::reading::Reading;
 use crate::scratch::Scratch;
 use crate::share_packets::ShareFiles;
 use crate::stitch::{RowFiles, Sorted, lost_capture, sorted};
 use crate::stop::Stop;
-use crate::unlisted::{UnlistedConnections, UnlistedSpill};
 use crate::{FoundSet, OpenSet, Pools, join_sets, read_sets, worker_pool};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::fs::File;
@@ -61,7 +61,7 @@ impl RowFiles {
         let lost: Vec<_> = lost.into_iter().map(named).collect();
         let mut ignored = |_| {};
         let mut feed = InputReader::new(&readable, &mut ignored);
-        let sets = read_sets(&Pools { options, unlisted: every, share }, &readable, stop, &mut feed)?;
+        let sets = read_sets(&Pools { options, omitted: every, share }, &readable, stop, &mut feed)?;
         let unsent = |cause| Error::NoRoom { cause };
         let mut out = Sender::new(give).map_err(unsent)?;
         out.value(&(share.number() as u64, share.of() as u64, every, stop.is_cut())).map_err(unsent)?;
@@ -84,7 +84,7 @@ impl RowFiles {
         every: bool,
         stop: &Stop,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Reading, UnlistedConnections), Error> {
+    ) -> Result<(Reading, OmittedConnections), Error> {
         let mut merging = Merging { every, ..Merging::default() };
         for input in self.inputs() {
             let name = self.name_of(&input.name()).unwrap_or_default().to_owned();
@@ -95,8 +95,8 @@ impl RowFiles {
         merging.check()?;
         let Merging { sets, lost, partial, kept, .. } = merging;
         let mut feed = InputReader::new([], progress);
-        let finish = |MergedSet { fragment, unlisted, shares }: MergedSet| {
-            let found = worker_pool::finish(fragment, unlisted, options.threads.get(), &stop.later())?;
+        let finish = |MergedSet { fragment, omitted, shares }: MergedSet| {
+            let found = worker_pool::finish(fragment, omitted, options.threads.get(), &stop.later())?;
             Ok(FoundSet { found, files: None, shares })
         };
         let mut group = join_sets(sets.into_iter().map(finish), stop, &mut feed)?;
@@ -110,15 +110,15 @@ impl RowFiles {
 fn send_set(set: OpenSet, is_apart: bool, out: &mut Sender<'_>) -> Result<(), Error> {
     let unsent = |cause| Error::NoRoom { cause };
     let OpenSet { pool, files, .. } = set;
-    let (fragment, unlisted) = pool.into_fragment();
+    let (fragment, omitted) = pool.into_fragment();
     fragment.write_to(&mut out.0).map_err(unsent)?;
-    if let Some(unlisted) = unlisted {
-        for record in unlisted.take()?.into_sorted().map_err(unsent)? {
+    if let Some(omitted) = omitted {
+        for record in omitted.take()?.into_sorted().map_err(unsent)? {
             let (key, record) = record.map_err(unsent)?;
             out.value(&Some((key, record))).map_err(unsent)?;
         }
     }
-    out.value(&None::<Unlisted>).map_err(unsent)?;
+    out.value(&None::<Omitted>).map_err(unsent)?;
     let files: Vec<FileSnapshot> = if is_apart { files.into_iter().flatten().collect() } else { Vec::new() };
     out.value(&(files.len() as u64)).map_err(unsent)?;
     for file in files {
@@ -130,7 +130,7 @@ fn send_set(set: OpenSet, is_apart: bool, out: &mut Sender<'_>) -> Result<(), Er
 }
 
 /// A connection that is not listed: its place among all, and its data.
-type Unlisted = (u64, Vec<u8>);
+type Omitted = (u64, Vec<u8>);
 
 /// What is sent, compressed and in rows.
 struct Sender<'a>(zstd::Encoder<'static, RowCutter<'a>>);
@@ -211,7 +211,7 @@ struct Merging {
 #[derive(Default)]
 struct MergedSet {
     fragment: Fragment,
-    unlisted: Option<UnlistedSpill>,
+    omitted: Option<OmittedSpill>,
     shares: Vec<ShareFiles>,
 }
 
@@ -252,8 +252,8 @@ impl Merging {
     fn read_set(&mut self, place: usize, is_first: bool, input: &mut impl Read, scratch: &Scratch) -> io::Result<()> {
         let fragment = Fragment::read_from(input)?;
         if is_first {
-            let unlisted = self.every.then(UnlistedSpill::default);
-            self.sets.push(MergedSet { fragment: Fragment::default(), unlisted, shares: Vec::new() });
+            let omitted = self.every.then(OmittedSpill::default);
+            self.sets.push(MergedSet { fragment: Fragment::default(), omitted, shares: Vec::new() });
         }
         let Some(set) = self.sets.get_mut(place) else { return Err(damaged("it has too many captures")) };
         if is_first {
@@ -261,12 +261,12 @@ impl Merging {
         } else {
             set.fragment.merge(fragment);
         }
-        if let (true, Some(unlisted)) = (is_first, &set.unlisted) {
-            unlisted.attach_to_merged(&mut set.fragment);
+        if let (true, Some(omitted)) = (is_first, &set.omitted) {
+            omitted.attach_to_merged(&mut set.fragment);
         }
-        while let Some((key, record)) = Option::<Unlisted>::deserialize_reader(input)? {
-            if let Some(unlisted) = &set.unlisted {
-                unlisted.put_record(key, &record);
+        while let Some((key, record)) = Option::<Omitted>::deserialize_reader(input)? {
+            if let Some(omitted) = &set.omitted {
+                omitted.put_record(key, &record);
             }
         }
         let files = usize::try_from(u64::deserialize_reader(input)?).map_err(io::Error::other)?;

@@ -10,11 +10,11 @@
 use crate::broadcast::{BlockBroadcast, BlockReader};
 use crate::error::Error;
 use crate::hash_seed::hash_seed;
+use crate::omitted::{OmittedOfSet, OmittedSpill};
 use crate::options::ExplainOptions;
 use crate::shard_exchange::ShardExchange;
 use crate::source::{Block, Filled, Gauge, Source};
 use crate::stop::{LaterStop, Stop};
-use crate::unlisted::{UnlistedOfSet, UnlistedSpill};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -31,7 +31,7 @@ const SMALL: u64 = 4 << 20;
 /// Explainers that share the connections of one set of captures.
 pub(crate) struct WorkerPool {
     explainers: Vec<Explainer>,
-    unlisted: Option<UnlistedSpill>,
+    omitted: Option<OmittedSpill>,
 }
 
 /// What explainers have found together.
@@ -39,7 +39,7 @@ pub(crate) struct PoolFindings {
     pub(crate) analysis: Analysis,
     pub(crate) fingerprints: Vec<ConnectionFingerprint>,
     /// If they are requested.
-    pub(crate) unlisted: Option<UnlistedOfSet>,
+    pub(crate) omitted: Option<OmittedOfSet>,
 }
 
 impl WorkerPool {
@@ -56,14 +56,14 @@ impl WorkerPool {
                 explainer.ignore_messages();
             }
         }
-        Self { explainers, unlisted: None }
+        Self { explainers, omitted: None }
     }
 
     /// Keeps the connections that are not listed as well.
-    pub(crate) fn keep_unlisted(&mut self) {
-        let spill = UnlistedSpill::default();
+    pub(crate) fn keep_omitted(&mut self) {
+        let spill = OmittedSpill::default();
         self.explainers.iter_mut().for_each(|explainer| spill.attach_to(explainer));
-        self.unlisted = Some(spill);
+        self.omitted = Some(spill);
     }
 
     /// The share of connections that it follows, from the inputs.
@@ -82,7 +82,7 @@ impl WorkerPool {
             explainers => read_shared(source, explainers, progress)?,
         };
         self.explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
-        self.unlisted.as_ref().map_or(Ok(()), UnlistedSpill::check)?;
+        self.omitted.as_ref().map_or(Ok(()), OmittedSpill::check)?;
         Ok(summary)
     }
 
@@ -93,22 +93,22 @@ impl WorkerPool {
     /// If the temporary files find no room.
     pub(crate) fn finish(self, stop: &Stop) -> Result<PoolFindings, Error> {
         let (count, stop) = (self.explainers.len(), stop.later());
-        let (merged, unlisted) = self.into_fragment();
-        finish(merged, unlisted, count, &stop)
+        let (merged, omitted) = self.into_fragment();
+        finish(merged, omitted, count, &stop)
     }
 
     /// The results after everything was read, to be merged with the results of other
     /// connections; and where the connections wait that are not listed.
-    pub(crate) fn into_fragment(self) -> (Fragment, Option<UnlistedSpill>) {
+    pub(crate) fn into_fragment(self) -> (Fragment, Option<OmittedSpill>) {
         let mut explainers = on_threads(self.explainers, |mut explainer| {
             explainer.close_all();
             explainer
         });
-        Explainer::discard_unlisted(&mut explainers);
+        Explainer::discard_omitted(&mut explainers);
         let mut fragments = on_threads(explainers, Explainer::into_fragment).into_iter();
         let mut merged = fragments.next().unwrap_or_default();
         fragments.for_each(|other| merged.merge(other));
-        (merged, self.unlisted)
+        (merged, self.omitted)
     }
 }
 
@@ -118,15 +118,15 @@ impl WorkerPool {
 /// If the temporary files find no room.
 pub(crate) fn finish(
     fragment: Fragment,
-    unlisted: Option<UnlistedSpill>,
+    omitted: Option<OmittedSpill>,
     threads: usize,
     stop: &LaterStop,
 ) -> Result<PoolFindings, Error> {
     let mut merged = fragment.into_merged();
-    let completion = merged.take_unlisted();
-    let unlisted = unlisted.map(|spill| spill.finish(completion)).transpose()?;
+    let completion = merged.take_omitted();
+    let omitted = omitted.map(|spill| spill.finish(completion)).transpose()?;
     let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(threads, plays, stop));
-    Ok(PoolFindings { analysis, fingerprints, unlisted })
+    Ok(PoolFindings { analysis, fingerprints, omitted })
 }
 
 /// Runs the model on several threads; each thread takes the next transfer when it has finished one,

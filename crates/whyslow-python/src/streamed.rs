@@ -80,14 +80,14 @@ impl Source {
             }
             Self::Captures(named, options) => {
                 let inputs = resolved(named)?;
-                let (mut reading, unlisted) = read_every(options.clone(), &[&inputs], stop, &mut |_| {})?;
+                let (mut reading, omitted) = read_every(options.clone(), &[&inputs], stop, &mut |_| {})?;
                 rename(&mut reading, named);
-                let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
+                let connections = omitted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
                 write(&reading, connections, (table, point), stop, give)
             }
             Self::Shares(shares, options) => {
-                let (reading, unlisted) = shares.merge(options.clone(), true, stop, &mut |_| {})?;
-                let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
+                let (reading, omitted) = shares.merge(options.clone(), true, stop, &mut |_| {})?;
+                let connections = omitted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
                 write(&reading, connections, (table, point), stop, give)
             }
         }

@@ -11,7 +11,7 @@ use anyhow::Context;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use whyslow_io::{Reading, Stop, UnlistedConnections};
+use whyslow_io::{OmittedConnections, Reading, Stop};
 use whyslow_serve::{Document, Opening, Proof};
 
 /// Reads the captures and writes the page with the findings.
@@ -60,7 +60,7 @@ pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
 ///
 /// # Errors
 /// When an input cannot be read, or there is no room for temporary files.
-pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, UnlistedConnections)> {
+pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, OmittedConnections)> {
     let mut meter = Meter::new();
     let options = keylog::options()?;
     whyslow_io::read_every(options, &opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))

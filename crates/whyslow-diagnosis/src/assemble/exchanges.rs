@@ -1,7 +1,7 @@
 //! A connection's exchanges, as the analysis lists them.
 
 use super::label::{end_of, label};
-use crate::rules::ConnectionCase;
+use crate::rules::ConnectionView;
 use crate::timeline::{ExchangeCut, ExchangeParts};
 use std::cmp::Reverse;
 use whyslow_analysis::types::{MIN_NOTICEABLE_DELAY, Side};
@@ -16,8 +16,8 @@ const LISTED_FIRST: usize = 16;
 
 /// Returns the listed exchanges, and the number of all. `transfers`: the listed ones. Times count
 /// from `first`.
-pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
-    let ConnectionCase { facts, waits, .. } = case;
+pub(super) fn list_exchanges(case: &ConnectionView<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
+    let ConnectionView { facts, waits, .. } = case;
     if facts.timeless || facts.capture_defects.one_direction {
         return (Vec::new(), 0);
     }
@@ -35,8 +35,8 @@ pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], 
 
 /// The response times of all exchanges. Of very many exchanges only the longest are kept, so their
 /// quantiles come from a sample that was taken before any was dropped.
-pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes> {
-    let ConnectionCase { facts, waits, .. } = case;
+pub(super) fn response_times(case: &ConnectionView<'_>) -> Option<ResponseTimes> {
+    let ConnectionView { facts, waits, .. } = case;
     if facts.timeless || facts.capture_defects.one_direction {
         return None;
     }
@@ -53,7 +53,7 @@ pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes>
     Some(ResponseTimes { count: times.len() as u64, p50_s: at(0.5), p95_s: at(0.95), max_s })
 }
 
-fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
+fn exchange(case: &ConnectionView<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
     let facts = case.facts;
     let (client, server) = (facts.requester, !facts.requester);
     let find = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
@@ -94,7 +94,7 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
 }
 
 /// Cuts a wait into its time by party.
-fn cut(case: &ConnectionCase<'_>, wait: &Wait) -> ExchangeCut {
+fn cut(case: &ConnectionView<'_>, wait: &Wait) -> ExchangeCut {
     let (client, server) = (case.facts.requester, !case.facts.requester);
     let of = |side: Side, index: Option<usize>| case.transfers[side].get(index?);
     let (request, answer) = (of(client, wait.exchange.request), of(server, wait.exchange.answer));

@@ -3,7 +3,7 @@
 use super::label::{end_of, label};
 use crate::estimate::Context;
 use crate::limit::{self, Partition, Span};
-use crate::rules::{self, ConnectionCase, Exit, TransferCase};
+use crate::rules::{self, ConnectionView, Exit, TransferView};
 use crate::together::LargestFlows;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 use whyslow_analysis::types::Side;
@@ -34,7 +34,7 @@ pub(super) struct TransferPlace {
 /// Returns a transfer's entry, and where it left slow start early.
 pub(super) fn entry(
     place: TransferPlace,
-    case: &ConnectionCase<'_>,
+    case: &ConnectionView<'_>,
     context: &Context,
     kept: &mut KeptTransfers<'_>,
 ) -> (Transfer, Option<Exit>) {
@@ -50,7 +50,7 @@ pub(super) fn entry(
             .iter()
             .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
-    let case = TransferCase { facts, first, sender, transfer, partition, before: &before, context: *context, earlier };
+    let case = TransferView { facts, first, sender, transfer, partition, before: &before, context: *context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
     if !context.encrypted {
         kept.flows.offer(&case, id, first);

@@ -98,7 +98,7 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::scene::{context, flights, gap};
+    use crate::estimate::synthetic_transfer::{context, flights, gap};
     use whyslow_core::tcp::facts::Release;
 
     /// Rounds of 100 ms with these flights and round trips, without long pauses; the path's own

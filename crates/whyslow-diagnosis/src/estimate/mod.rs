@@ -9,13 +9,13 @@ mod path;
 pub(crate) mod product;
 mod queue;
 mod rate_between_losses;
-#[cfg(test)]
-pub(crate) mod scene;
 mod sender;
 mod slow_reader;
 mod stability;
 pub(crate) mod stack;
 mod steady_rate;
+#[cfg(test)]
+pub(crate) mod synthetic_transfer;
 
 pub use context::Context;
 pub(crate) use full_link::full_link;

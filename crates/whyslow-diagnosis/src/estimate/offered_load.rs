@@ -147,7 +147,7 @@ fn overrun_round(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::estimate::scene::{MSS, context, flights};
+    use crate::estimate::synthetic_transfer::{MSS, context, flights};
     use whyslow_core::tcp::facts::{Loss, Release};
     use whyslow_units::{Nanos, Time};
 

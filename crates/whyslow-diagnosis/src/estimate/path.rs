@@ -101,7 +101,7 @@ fn rate_of(bytes: u64, took: Nanos) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::scene::{context, flights};
+    use crate::estimate::synthetic_transfer::{context, flights};
     use whyslow_core::tcp::facts::Release;
 
     #[test]

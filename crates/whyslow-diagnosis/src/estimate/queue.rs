@@ -104,7 +104,7 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::scene::{context, flights};
+    use crate::estimate::synthetic_transfer::{context, flights};
 
     /// Rounds of these round trips, milliseconds, on a path of 40 ms.
     fn rounds(trips: &[i64]) -> TransferFacts {

@@ -216,11 +216,11 @@ fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::estimate::scene::MSS;
+    use crate::estimate::synthetic_transfer::MSS;
     use whyslow_core::tcp::facts::RoundFacts;
 
     fn context() -> Context {
-        crate::estimate::scene::context(20)
+        crate::estimate::synthetic_transfer::context(20)
     }
 
     /// Two losses at each of these times, in milliseconds, after that number of segments.

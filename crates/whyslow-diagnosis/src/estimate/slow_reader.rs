@@ -59,7 +59,7 @@ fn held_back(gap: &Gap, context: &Context) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::scene::{context, flights};
+    use crate::estimate::synthetic_transfer::{context, flights};
 
     /// Twelve full windows, each of which waits 100 ms for its ACK.
     fn full_windows() -> TransferFacts {

@@ -96,7 +96,7 @@ pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, fro
 
 /// Bytes in flight that this rate needs at most.
 fn needed(context: &Context, rate: f64) -> Option<f64> {
-    Some(rate / 8.0 * context.rtt?.scale(BEYOND).as_secs_f64())
+    Some(rate / 8.0 * context.rtt?.scale(MAX_USUAL_FLIGHT).as_secs_f64())
 }
 
 /// Whether ACKs usually show round trips longer than the minimum. Next to the receiver only a
@@ -189,7 +189,7 @@ pub(crate) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f6
     !doubtful
         && is_trickle(transfer, context)
         && !is_path_rate(transfer, context, rate, transfer.start)
-        && waited.0 as f64 <= OTHERWISE * transfer.known_for().0 as f64
+        && waited.0 as f64 <= MAX_OTHER_LIMITS * transfer.known_for().0 as f64
 }
 
 /// Least round trips of the rate after an episode of losses: two cycles of BBR, each of eight
@@ -258,11 +258,11 @@ pub(crate) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
 const MIN_ROUNDS: usize = 8;
 /// Largest usual flight over rate × round trip, next to three segments and [`AT_ONCE`]: a steady
 /// rate varies as much (`STEADY`). Half and twice the excess over 1 change none of 2,061 captures.
-const BEYOND: f64 = 1.25;
+const MAX_USUAL_FLIGHT: f64 = 1.25;
 /// Largest flight in single rounds, when ACKs were late, over rate × round trip: below the two of a
 /// BBR sender that looks for more rate (draft-ietf-ccwg-bbr, BBR.cwnd_gain). Half and twice the
 /// excess over 1 change none of 2,061 captures.
-const EVER: f64 = 1.75;
+const MAX_SINGLE_FLIGHT: f64 = 1.75;
 /// Data that a sender hands down at once, as time at its rate: Linux sizes bursts for a millisecond
 /// (`tcp_tso_autosize`, `sk_pacing_shift` 10).
 const AT_ONCE: Nanos = Nanos::from_millis(1);
@@ -278,7 +278,7 @@ const MIN_HALVES: usize = 16;
 const AT_AN_ACK: f64 = 1.1;
 /// Largest share of the time that other limits may take from a rate that governs the transfer. Half
 /// and twice change none of 2,061 captures.
-const OTHERWISE: f64 = 0.2;
+const MAX_OTHER_LIMITS: f64 = 0.2;
 /// Mean segment over the MSS, above which the application filled its segments. Half and twice the
 /// distance to 1 change none of 2,061 captures.
 const FULL: f64 = 0.8;
@@ -315,7 +315,7 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     }
     let rounds = governed(&transfer.rounds, rate, from);
     let needed = |share: f64| rate / 8.0 * (rtt.scale(share) + AT_ONCE).as_secs_f64() + 3.0 * mss;
-    let (usual, most) = (needed(BEYOND), needed(EVER));
+    let (usual, most) = (needed(MAX_USUAL_FLIGHT), needed(MAX_SINGLE_FLIGHT));
     let has_room = |round: &RoundFacts| {
         round.in_flight as f64 <= most && round.window.is_none_or(|window| window > round.in_flight + 3 * context.mss)
     };
@@ -327,7 +327,7 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         && rounds.iter().all(has_room)
         && queued * 10 <= rounds.len()
         && !is_growing(whole, context.mss)
-        && time_otherwise_spent(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.known_for().0 as f64
+        && time_otherwise_spent(transfer, rtt, from).0 as f64 <= MAX_OTHER_LIMITS * transfer.known_for().0 as f64
 }
 
 /// Segments after the first one that show how a flight is spaced: more than an ACK for two (RFC

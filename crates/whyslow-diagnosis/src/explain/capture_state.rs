@@ -1,6 +1,6 @@
 //! State of a capture in the explainers, and its part of the analysis.
 
-use super::accounts::Unlisted;
+use super::top_connections::Omitted;
 use borsh::io::{self, Read, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
@@ -188,9 +188,9 @@ impl CaptureState {
     }
 
     /// `first_time`: the time of the first packet of all, from which times count.
-    pub(super) fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Time>) -> Capture {
+    pub(super) fn into_capture(self, evicted: u64, omitted: Omitted, first_time: Option<Time>) -> Capture {
         let mut problems = self.problems(first_time);
-        problems.extend(bounds_reached(evicted, unlisted));
+        problems.extend(bounds_reached(evicted, omitted));
         let summary = self.summary.unwrap_or_default();
         let pings = summary.pings.iter().map(ping).collect();
         let lookups =
@@ -241,12 +241,12 @@ impl CaptureState {
 }
 
 /// Connections that the bounds on memory and on the list have left out.
-fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Iterator<Item = Problem> {
+fn bounds_reached(evicted: u64, Omitted { count, bytes }: Omitted) -> impl Iterator<Item = Problem> {
     let let_go = ProblemDetail::ConnectionsLetGo;
     let evicted = (evicted > 0).then(|| Problem::new("connections-let-go", evicted, let_go));
     let not_listed = ProblemDetail::ConnectionsNotListed { bytes };
-    let unlisted = (count > 0).then(|| Problem::new("connections-not-listed", count, not_listed));
-    evicted.into_iter().chain(unlisted)
+    let omitted = (count > 0).then(|| Problem::new("connections-not-listed", count, not_listed));
+    evicted.into_iter().chain(omitted)
 }
 
 fn ping(ping: &capture::Ping) -> Ping {

@@ -1,8 +1,8 @@
 //! Handling of a closed connection: most are only counted, others get an account.
 
 use super::Explainer;
-use super::accounts::{ConnectionAccount, ConnectionSize};
 use super::open_connection::OpenConnection;
+use super::top_connections::{ConnectionAccount, ConnectionSize};
 use crate::assemble::{self, ConnectionInput, KeptTransfers, ListedTransfers};
 use crate::pair::ConnectionFingerprint;
 use crate::rules;

@@ -1,10 +1,10 @@
 //! The result of an explainer when everything was read, and how several results become one
 //! analysis.
 
-use super::accounts::{ConnectionAccount, ListedAccounts};
 use super::capture_state::{CaptureState, merge_captures};
-use super::openings::{self, OpeningPositions};
-use super::unlisted::{UnlistedCompletion, UnlistedSink};
+use super::connection_ordinals::{self, OpeningPositions};
+use super::omitted::{OmittedCompletion, OmittedSink};
+use super::top_connections::{ConnectionAccount, ListedAccounts};
 use crate::conclude::{self, Names};
 use crate::pair::ConnectionFingerprint;
 use crate::together::LargestFlows;
@@ -31,7 +31,7 @@ pub struct Fragment {
     pub(super) path_rate: Option<f64>,
     /// The same in each.
     pub(super) host_names: Names,
-    pub(super) unlisted: Option<UnlistedSink>,
+    pub(super) omitted: Option<OmittedSink>,
 }
 
 /// An analysis that lacks only the model's results for its transfers.
@@ -43,7 +43,7 @@ pub struct MergedAnalysis {
     /// Fingerprints by which connections with times are recognised in other captures.
     pub fingerprints: Vec<ConnectionFingerprint>,
     /// For connections that were given away.
-    unlisted: UnlistedCompletion,
+    omitted: OmittedCompletion,
     /// The transfers for the model.
     replays: Replays,
     /// Rate of the path as given by the user, payload bits per second.
@@ -52,9 +52,9 @@ pub struct MergedAnalysis {
 
 impl MergedAnalysis {
     /// Takes the data that completes the connections which were [given
-    /// away](super::Explainer::give_unlisted_to).
-    pub fn take_unlisted(&mut self) -> UnlistedCompletion {
-        std::mem::take(&mut self.unlisted)
+    /// away](super::Explainer::give_omitted_to).
+    pub fn take_omitted(&mut self) -> OmittedCompletion {
+        std::mem::take(&mut self.omitted)
     }
 
     /// Lets the model play, one transfer after the other.
@@ -98,13 +98,13 @@ impl Fragment {
 
     /// Gives connections that are not listed to `sink`, as those of several are
     /// [merged](Self::merge).
-    pub fn give_unlisted_to(&mut self, sink: UnlistedSink) {
-        self.unlisted = Some(sink);
+    pub fn give_omitted_to(&mut self, sink: OmittedSink) {
+        self.omitted = Some(sink);
     }
 
     fn give_others(&mut self) {
         for connection in self.accounts.take_others() {
-            if let Some(sink) = &self.unlisted {
+            if let Some(sink) = &self.omitted {
                 sink.take(connection);
             }
         }
@@ -116,12 +116,12 @@ impl Fragment {
         self.give_others();
         let Self { captures, openings, quic_openings, accounts, mut replays, mut flows, .. } = self;
         let Self { evicted, first_time, path_rate, .. } = self;
-        let (names, unlisted) = (self.host_names, accounts.unlisted);
+        let (names, omitted) = (self.host_names, accounts.omitted);
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
-        let places = openings::ranks(&openings, &ids);
-        let quic_before = openings::ranks(&quic_openings, &ids);
+        let places = connection_ordinals::ranks(&openings, &ids);
+        let quic_before = connection_ordinals::ranks(&quic_openings, &ids);
         let place = |id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]);
         replays.renumber(place);
         flows.renumber(place);
@@ -140,8 +140,7 @@ impl Fragment {
         if !several {
             conclude::forget_files(&mut connections, &mut findings);
         }
-        let captures =
-            captures.into_iter().map(|capture| capture.into_capture(evicted, unlisted, first_time)).collect();
+        let captures = captures.into_iter().map(|capture| capture.into_capture(evicted, omitted, first_time)).collect();
         let analysis = Analysis {
             schema: SCHEMA,
             partial: false,
@@ -152,7 +151,7 @@ impl Fragment {
             pairs: Vec::new(),
             pairs_total: 0,
         };
-        let unlisted = UnlistedCompletion::new([openings, quic_openings], names, !several, path_rate);
-        MergedAnalysis { analysis, fingerprints: marks, unlisted, replays, path_rate }
+        let omitted = OmittedCompletion::new([openings, quic_openings], names, !several, path_rate);
+        MergedAnalysis { analysis, fingerprints: marks, omitted, replays, path_rate }
     }
 }

@@ -13,8 +13,8 @@ mod parts;
 mod window;
 
 use super::Explainer;
-use super::accounts::ConnectionSize;
 use super::open_connection::OpenConnection;
+use super::top_connections::ConnectionSize;
 use crate::assemble::ListedTransfers;
 use crate::conclude;
 use std::collections::{HashMap, VecDeque};
@@ -36,7 +36,7 @@ const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
 /// processor.
 const WORK_PER_SECOND: f64 = 2_000_000.0;
 /// Most connections that are reported at once.
-const PART: usize = 256;
+const MAX_CONNECTIONS_PER_PART: usize = 256;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
 /// Most stretches in which packets were dropped that are remembered.
@@ -244,7 +244,7 @@ impl LiveExplainer {
         }
         let mut ended = Ended::default();
         self.report_closed(&mut ended);
-        while ended.connections.len() < PART
+        while ended.connections.len() < MAX_CONNECTIONS_PER_PART
             && let Some((id, key)) = self.due.pop_front()
         {
             self.report_open(id, &key, now, &mut ended);

@@ -2,7 +2,7 @@
 
 //! Results do not depend on how the work is shared, nor on where a capture is cut into files.
 
-use super::accounts::ConnectionAccount;
+use super::top_connections::ConnectionAccount;
 use super::*;
 use crate::conclude;
 use proptest::prelude::*;
@@ -152,20 +152,20 @@ fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize)
 }
 
 /// As [`explained_of`], with the connections that are not listed, in the order of their numbers.
-fn explained_with_unlisted(packets: &[Recorded], count: usize, most: usize) -> (Analysis, Vec<Connection>) {
+fn explained_with_omitted(packets: &[Recorded], count: usize, most: usize) -> (Analysis, Vec<Connection>) {
     let given = Arc::<Mutex<Vec<Connection>>>::default();
     let mut explainers = Explainer::sharing(count);
     for explainer in &mut explainers {
         let given = Arc::clone(&given);
         explainer.accounts = AccountList::new(most);
-        explainer.give_unlisted_to(UnlistedSink::new(move |connection| given.lock().unwrap().push(connection)));
+        explainer.give_omitted_to(OmittedSink::new(move |connection| given.lock().unwrap().push(connection)));
     }
     let mut merged = merged(packets, &[], explainers, most);
-    let mut unlisted = std::mem::take(&mut *given.lock().unwrap());
-    unlisted.sort_by_key(|connection| connection.id);
-    let mut completion = merged.take_unlisted();
-    unlisted.iter_mut().for_each(|connection| completion.complete(connection));
-    (merged.finish().0, unlisted)
+    let mut omitted = std::mem::take(&mut *given.lock().unwrap());
+    omitted.sort_by_key(|connection| connection.id);
+    let mut completion = merged.take_omitted();
+    omitted.iter_mut().for_each(|connection| completion.complete(connection));
+    (merged.finish().0, omitted)
 }
 
 /// Feeds all of them, and merges their results.
@@ -174,7 +174,7 @@ fn merged(packets: &[Recorded], cuts: &[usize], mut explainers: Vec<Explainer>, 
     // It must not matter whether they ask each other.
     if packets.len().is_multiple_of(2) {
         explainers.iter_mut().for_each(Explainer::close_all);
-        Explainer::discard_unlisted(&mut explainers);
+        Explainer::discard_omitted(&mut explainers);
         assert!(explainers.iter().map(|explainer| explainer.accounts.held()).sum::<usize>() <= most);
     }
     Fragment::merge_all(explainers.into_iter().map(Explainer::into_fragment).collect())
@@ -275,31 +275,31 @@ proptest! {
         }
     }
 
-    /// A sink for unlisted connections does not change the listed ones, and its data is the same
+    /// A sink for omitted connections does not change the listed ones, and its data is the same
     /// when read from a file.
     #[test]
-    fn unlisted_connections_are_given_away_for_any_number_of_explainers(
+    fn omitted_connections_are_given_away_for_any_number_of_explainers(
         steps in prop::collection::vec(step(), 1..600),
         most in 1usize..4,
     ) {
         let packets = record(&steps);
         let all = explained(&packets, &[], 1).finish().0;
         let some = explained_of(&packets, &[], 1, most).finish().0;
-        let (listed, unlisted) = explained_with_unlisted(&packets, 1, most);
+        let (listed, omitted) = explained_with_omitted(&packets, 1, most);
         prop_assert_eq!(format!("{some:?}"), format!("{listed:?}"));
         let described = |connection: &Connection| {
             (connection.id, connection.origin, format!("{:?} {:?}", connection.client, connection.directions))
         };
-        let mut found: Vec<_> = listed.connections.iter().chain(&unlisted).map(described).collect();
+        let mut found: Vec<_> = listed.connections.iter().chain(&omitted).map(described).collect();
         found.sort_unstable_by_key(|(id, ..)| *id);
         prop_assert_eq!(found, all.connections.iter().map(described).collect::<Vec<_>>());
-        for connection in &unlisted {
+        for connection in &omitted {
             let read: Connection = borsh::from_slice(&borsh::to_vec(connection).unwrap()).unwrap();
             prop_assert_eq!(format!("{read:?}"), format!("{connection:?}"));
         }
         for count in [2, 8, 64] {
-            let shared = explained_with_unlisted(&packets, count, most);
-            prop_assert_eq!(format!("{:?}", (&listed, &unlisted)), format!("{:?}", (&shared.0, &shared.1)));
+            let shared = explained_with_omitted(&packets, count, most);
+            prop_assert_eq!(format!("{:?}", (&listed, &omitted)), format!("{:?}", (&shared.0, &shared.1)));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::span::merge_runs;
 use super::*;
-use crate::estimate::scene::{MSS, context, flights, gap};
+use crate::estimate::synthetic_transfer::{MSS, context, flights, gap};
 use proptest::prelude::*;
 use whyslow_core::tcp::facts::{Gap, Loss, RateSpread, Release, RoundFacts};
 use whyslow_units::{Nanos, Time};

@@ -11,7 +11,7 @@ use whyslow_units::Nanos;
 pub const DEFAULT_THRESHOLD: Nanos = Nanos::from_millis(100);
 /// One part in this number of the wait, or more, is called slow: less is within the variation of
 /// repeated transfers.
-const PART: i64 = 10;
+const COST_PART: i64 = 10;
 /// Problems that count the packets of a text that could not be read.
 const UNREAD: [&str; 3] = ["unread-line", "unread-info", "cut-header"];
 
@@ -78,7 +78,7 @@ fn mostly_unread(analysis: &Analysis) -> Option<Unread> {
 
 /// Whether a cost counts as slow, compared with its wait. With a threshold of zero every cost does.
 fn is_slow(cost: Nanos, waited: Nanos, threshold: Nanos) -> bool {
-    let is_part = threshold == Nanos::ZERO || cost.0.saturating_mul(PART) >= waited.0;
+    let is_part = threshold == Nanos::ZERO || cost.0.saturating_mul(COST_PART) >= waited.0;
     cost > Nanos::ZERO && cost >= threshold && is_part
 }
 

@@ -34,9 +34,9 @@
 //! Configurations of Content Distribution Networks", TMA 2018; Kührer et al., "Hell of a Handshake:
 //! Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::INITIAL_WINDOW;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfe
 /// and Hohlfeld 2018, a paper on content networks).
 const MAX_USUAL: u64 = 50;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
     let defects = &facts.capture_defects;
     if case.sender == facts.client
@@ -101,7 +101,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::Scene;
+    use crate::rules::synthetic_transfer::Scene;
     use whyslow_analysis::cause::Cause;
     use whyslow_units::Nanos;
 

@@ -48,11 +48,11 @@
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
-use super::case::{TransferCase, has_unread_tls};
 use super::parts::{confirm, evidence, finding, remedy};
-use super::relay::is_relayed;
+use super::proxy_evidence::is_relayed;
 use super::requests;
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::{TransferView, has_unread_tls};
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RTO_MIN;
@@ -69,13 +69,13 @@ const GREETING_MOST: u64 = 2_100;
 
 /// Whether all data before a pause may be unrequested data of a TLS 1.3 server, because the records
 /// cannot be read.
-fn may_follow_greeting(case: &TransferCase<'_>, pause: &Gap) -> bool {
+fn may_follow_greeting(case: &TransferView<'_>, pause: &Gap) -> bool {
     let first = case.transfer.rounds.first();
     let is_behind = first.is_some_and(|first| first.bytes <= GREETING_MOST && first.last_frame == pause.frames.0);
     is_behind && case.sender != case.facts.client && has_unread_tls(case.facts)
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     if case.is_ssh_message() {
         return None;
     }
@@ -142,7 +142,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// An application that writes little at a time, and evenly: its single pauses may be too short to
 /// detect.
-fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
+fn in_trickles(case: &TransferView<'_>, written: f64) -> Option<Finding> {
     let lost = case.time(Limit::Application);
     if !case.matters(lost, 0.15) {
         return None;
@@ -165,11 +165,11 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
 
 /// Time of the program's pauses, less that between messages which follow each other as the other
 /// side's do.
-fn silent(case: &TransferCase<'_>) -> Nanos {
+fn silent(case: &TransferView<'_>) -> Nanos {
     silences(case).map(Span::length).sum()
 }
 
-fn silences<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
+fn silences<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Span> {
     let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
     let of_silence = move |span: &&Span| {
@@ -183,7 +183,7 @@ fn silences<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
 /// it sent nothing: a probe (RFC 8985 section 7.2: two round trips, and 200 ms with one segment
 /// outstanding), or the retransmission timer (Linux: a round trip and 200 ms, RFC 6298: 1 s) after
 /// some back-offs.
-fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
+fn may_be_timer(case: &TransferView<'_>, gap: &Gap) -> bool {
     let (Some(rtt), None) = (case.rtt(), gap.missing) else {
         return false;
     };
@@ -198,7 +198,7 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{ExchangeQuestion, ExchangeStatement, Near, Statement};
     use whyslow_core::tcp::facts::{RateSpread, Release};

@@ -47,9 +47,9 @@
 //! ## References
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::{HEADERS, LINE_RATE};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
@@ -73,11 +73,11 @@ fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
 }
 
 /// Whether round trips are usually longer than the minimum.
-fn has_queue(case: &TransferCase<'_>) -> bool {
+fn has_queue(case: &TransferView<'_>) -> bool {
     case.context.usually_sees_queue(case.transfer, 0..case.transfer.rounds.len())
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
     if case.duration() < MIN_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
@@ -128,7 +128,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::synthetic_transfer::{Scene, ms};
     use whyslow_analysis::LinkQuestion;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::{RateSpread, Release};

@@ -1,7 +1,7 @@
 //! Evidence that only large segments do not pass.
 
-use super::case::TransferCase;
 use super::icmp;
+use super::rule_input::TransferView;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{Frame, Limit};
 use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, Gap, Release, TransferFacts};
@@ -18,12 +18,12 @@ const MIN: u64 = 2;
 const MIN_HEALED: u64 = 3;
 
 /// Whether large segments alone do not pass here.
-pub(super) fn is_black_hole(case: &TransferCase<'_>) -> bool {
+pub(super) fn is_black_hole(case: &TransferView<'_>) -> bool {
     is_seen(case) || unseen(case).is_some()
 }
 
 /// Large segments pass the capture point and go no farther.
-pub(super) fn is_seen(case: &TransferCase<'_>) -> bool {
+pub(super) fn is_seen(case: &TransferView<'_>) -> bool {
     let (transfer, direction) = (case.transfer, case.direction());
     if direction.largest_acked_len >= transfer.stuck_size && transfer.stuck_large < MIN_HEALED {
         return false;
@@ -63,14 +63,14 @@ pub(super) fn lacks_full_size(facts: &Facts, direction: &DirectionFacts, transfe
 
 /// Whether the silence before the response may be one in which only large segments were sent: none
 /// arrived, and there are no IP numbers to show it (IPv6, text).
-pub(super) fn may_be_unseen(case: &TransferCase<'_>) -> bool {
+pub(super) fn may_be_unseen(case: &TransferView<'_>) -> bool {
     !case.near_sender()
         && !case.direction().ip_ids_reliable
         && lacks_full_size(case.facts, case.direction(), case.transfer)
 }
 
 /// Lost segments that the sender's IP numbers show.
-pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
+pub(super) fn unseen(case: &TransferView<'_>) -> Option<Unseen> {
     let (transfer, direction) = (case.transfer, case.direction());
     if !lacks_full_size(case.facts, direction, transfer) {
         return None;
@@ -93,10 +93,10 @@ pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
 }
 
 /// How long the first byte was late because its first copies did not come.
-pub(super) fn waited_before(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn waited_before(case: &TransferView<'_>) -> Nanos {
     case.before.iter().filter(|phase| phase.limit == Limit::Timeout).map(|phase| phase.time).sum()
 }
 
-pub(super) fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+pub(super) fn waits<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Gap> {
     case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer)
 }

@@ -25,9 +25,9 @@
 //! ## References
 //! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, LinkAction, LinkStatement, Measure, Remedy, Unit};
 use whyslow_core::tcp::facts::RoundFacts;
@@ -42,7 +42,7 @@ const GROWTH: Nanos = Nanos::from_millis(30);
 /// Student's t with three degrees of freedom. Half and twice change 7 and 6 of 2,061 captures.
 const MIN_ROUNDS: usize = 5;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let least = case.context.rtt?;
     let pairs = flights_and_times(case);
     if pairs.len() < MIN_ROUNDS {
@@ -71,7 +71,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// Each round's flight in bytes and round trip in milliseconds. During loss recovery little is sent
 /// while the queue stays long: such rounds do not show whether round trips follow the flight.
-fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
+fn flights_and_times(case: &TransferView<'_>) -> Vec<(f64, f64)> {
     let rounds = &case.transfer.rounds;
     let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted > 0);
     // The ACK of up to two segments may be delayed (RFC 9293 section 3.8.6.3).
@@ -103,7 +103,7 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
     use whyslow_analysis::cause::Cause;
 
     #[test]

@@ -33,9 +33,9 @@
 //! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin
 //! to notice.
 
-use super::case::ConnectionCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::ConnectionView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Pauses, Unit};
 use whyslow_core::message::{NOTICEABLE_WAIT, Wait};
@@ -58,12 +58,12 @@ const SHELLS: [u16; 2] = [22, 23];
 const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.
-fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
+fn asks(case: &ConnectionView<'_>, wait: &Wait) -> bool {
     let answer = wait.exchange.answer.and_then(|index| case.answers().get(index));
     answer.is_some_and(|answer| answer.bytes().max(answer.answered.map_or(0, |asked| asked.bytes)) >= MAX_KEYSTROKE_LEN)
 }
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     // A person types.
     let is_shell = SHELLS.contains(&facts.endpoints[!facts.client].1)
@@ -103,7 +103,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::rules::scene::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
     use whyslow_core::message::waits;
     use whyslow_core::tcp::facts::{ExchangeFacts, TransferFacts};
 
@@ -127,7 +127,7 @@ mod tests {
             polled: None,
         };
         let waits: Vec<Wait> = pauses.iter().enumerate().map(wait).collect();
-        check(&ConnectionCase { facts: &scene.facts, transfers: [&[], &[]], waits: &waits })
+        check(&ConnectionView { facts: &scene.facts, transfers: [&[], &[]], waits: &waits })
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
             polled: None,
         };
         let is_found = |scene: &Scene| {
-            check(&ConnectionCase { facts: &scene.facts, transfers: [&[], &[]], waits: &[wait, wait] }).is_some()
+            check(&ConnectionView { facts: &scene.facts, transfers: [&[], &[]], waits: &[wait, wait] }).is_some()
         };
         assert!(is_found(&scene));
         scene.facts.endpoints[1].1 = 22;

@@ -1,6 +1,6 @@
 //! The buffer that a transfer over this path needs.
 
-use super::TransferCase;
+use super::TransferView;
 use crate::estimate;
 use whyslow_analysis::{BufferNeed, RateSource, SizedBy};
 
@@ -14,7 +14,7 @@ const A_START: f64 = 8.0;
 
 /// The buffer that a transfer over this path needs. The path's rate is the given one, or else that
 /// of its bursts. `None` without a round trip.
-pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
+pub(super) fn buffer_for(case: &TransferView<'_>) -> Option<BufferNeed> {
     let rtt = case.context.rtt?;
     // Next to the sender ACKs come together, and the segments that they release leave at the
     // sender's own rate.

@@ -28,9 +28,9 @@
 //! ## References
 //! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use crate::limit::DELAYED_ACK;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
@@ -39,7 +39,7 @@ use whyslow_units::stats::median;
 pub(super) const RULE: Rule =
     Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);
     if !case.matters(lost, 0.1) {
         return None;

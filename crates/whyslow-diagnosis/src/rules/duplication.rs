@@ -27,9 +27,9 @@
 //! ## References
 //! RFC 2883, RFC 3708 (using D-SACKs to detect duplication), RFC 5560 (a metric for it).
 
-use super::case::ConnectionCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::ConnectionView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Unit};
@@ -43,7 +43,7 @@ const MIN: u64 = 3;
 /// change none of 2,061 captures.
 const SHARE: f64 = 0.002;
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     // An unseen segment may have been retransmitted unseen.
     if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {

@@ -33,10 +33,10 @@
 //! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New
 //! TCP slow start", 2011.
 
-use super::case::{ConnectionSummary, Exit, TransferCase};
 use super::cost_over_time::CostOverTime;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::{ConnectionSummary, Exit, TransferView};
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
@@ -57,7 +57,7 @@ const MIN_ROUNDS: usize = 4;
 const RISE: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
 /// The rounds of slow growth before any loss.
-fn slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(usize, &'a [RoundFacts])> {
+fn slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(usize, &'a [RoundFacts])> {
     let rounds = &case.transfer.rounds;
     let base = &case.partition.shape.base;
     let first = base.iter().position(|limit| *limit != Limit::SlowStart)?;
@@ -67,12 +67,12 @@ fn slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(usize, &'a [RoundFacts
 }
 
 /// Whether and where this transfer left slow start early.
-pub fn exit_of(case: &TransferCase<'_>) -> Option<Exit> {
+pub fn exit_of(case: &TransferView<'_>) -> Option<Exit> {
     exit_with_slow_rounds(case).map(|(exit, _)| exit)
 }
 
 /// The exit, and the rounds of slow growth behind it.
-fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
+fn exit_with_slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     let direction = case.direction();
     let lost_before = case.earlier.iter().any(|(transfer, _)| !transfer.losses.is_empty());
     if lost_before || direction.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
@@ -118,7 +118,7 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [R
     Some((exit, slow))
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let (Exit { segments, lost, rise, hystart, .. }, slow) = exit_with_slow_rounds(case)?;
     let (start, last) = (slow.first()?, slow.last()?);
     let least = case.context.rtt?;
@@ -249,7 +249,7 @@ mod tests {
     fn shrinking_flights_without_a_loss_are_not_an_early_exit() {
         let exit = |slow: &[u64]| {
             let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
-            crate::rules::scene::Scene::flights(&sizes).finding(Cause::EarlySlowStartExit).is_some()
+            crate::rules::synthetic_transfer::Scene::flights(&sizes).finding(Cause::EarlySlowStartExit).is_some()
         };
         assert!(exit(&[42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52]));
         assert!(!exit(&[42, 30, 31, 32, 33, 34, 48, 49, 50, 51, 52]));

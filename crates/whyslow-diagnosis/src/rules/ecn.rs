@@ -33,9 +33,9 @@
 //! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller
 //! reduction for marks), RFC 9768.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Problem, ProblemDetail, Remedy, Unit,
@@ -50,7 +50,7 @@ const TARGET: f64 = 5.0;
 /// CoDel's default interval, milliseconds (RFC 8289 section 4).
 const INTERVAL: f64 = 100.0;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
     let (first, frame) = transfer.first_echo?;
     // Without the SYNs, a sender that answers proves that the flags are echoes.
@@ -113,7 +113,7 @@ pub(super) fn note(facts: &Facts) -> Option<Problem> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::ProblemDetail;
-    use crate::rules::scene::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
     use whyslow_analysis::cause::Cause;
 
     /// Slow start to 40 segments, an echo in the fourth round, and slow growth from 20 on.

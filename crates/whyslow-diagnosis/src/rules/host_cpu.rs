@@ -35,9 +35,9 @@
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled
 //! transfers are not limited by the network); Linux Documentation/networking/scaling.rst.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::limit::DELAYED_ACK;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
@@ -59,7 +59,7 @@ const MIN_FLIGHT: u64 = 10;
 /// less. Half and twice change 1 and 0 of 2,061 captures.
 const PROMPT: Nanos = Nanos::from_millis(1);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let defects = &case.facts.capture_defects;
     if !case.facts.elided.is_empty() || defects.one_direction || defects.backwards > 0 {
         return None;
@@ -68,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// Pauses that nothing explains, of a sender that had full segments to send and room for them.
-fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
+fn pauses<'a>(case: &'a TransferView<'_>) -> Vec<&'a Gap> {
     let mss = case.context.mss;
     let shape = &case.partition.shape;
     if !case.is_next_to(case.sender) || shape.steady.is_some() || shape.lost_before || case.transfer.unseen > 0 {
@@ -94,7 +94,7 @@ fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
     found
 }
 
-fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
+fn slow_sender(case: &TransferView<'_>) -> Option<Finding> {
     let pauses = pauses(case);
     let lost: Nanos = pauses.iter().map(|gap| gap.end - gap.start).sum();
     if pauses.len() < MIN_PAUSES || !case.matters(lost, 0.1) {
@@ -113,7 +113,7 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// ACKs that come late where they are made.
-fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
+fn slow_receiver(case: &TransferView<'_>) -> Option<Finding> {
     let late = case.direction().ack_delay_p50.filter(|_| case.is_next_to(!case.sender))?;
     // With a full window, ACKs wait for the reading program.
     let reader = case.time(Limit::ReceiveWindow) + case.time(Limit::ZeroWindow);
@@ -143,7 +143,7 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::Release;

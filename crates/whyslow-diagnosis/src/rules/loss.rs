@@ -36,10 +36,10 @@
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion
 //! Avoidance Algorithm", 1997.
 
-use super::case::TransferCase;
+use super::loss_cost;
 use super::parts::{confirm, evidence, finding, remedy};
-use super::repair;
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::{loss_episodes, mean_size};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
@@ -48,7 +48,7 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::Loss, Check::Transfer(check)).certain_with(&[Evidence::Opening, Evidence::Options]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     if lost_segments == 0 {
@@ -59,11 +59,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
     let ceiling =
-        case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| repair::mathis(case.context.mss, rtt, share_lost));
+        case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| loss_cost::mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     // Costs that SACK would save are a finding of their own, and so are lost retransmissions.
-    let others = repair::cost_without_sack(case) + repair::cost_of_lost_retransmits(case);
-    let cost = (repair::cost(case) - others).or_zero();
+    let others = loss_cost::cost_without_sack(case) + loss_cost::cost_of_lost_retransmits(case);
+    let cost = (loss_cost::cost(case) - others).or_zero();
     if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
@@ -91,7 +91,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         false => 0.7,
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), statement);
-    found.spans = repair::spans(case);
+    found.spans = loss_cost::spans(case);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::SegmentsRetransmitted, lost_segments as f64, Unit::Segments, &frames));
     found.evidence.push(evidence(Measure::RetransmittedShare, share_lost * 100.0, Unit::Percent, &[]));
@@ -104,7 +104,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     }
     found.remedies = remedy(Actor::Network, LossAction::FindLoss { share: (!few).then_some(share_lost) });
-    if repair::may_help_with_bbr(case) {
+    if loss_cost::may_help_with_bbr(case) {
         found.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
     }
     if in_bursts {
@@ -123,14 +123,14 @@ const FEW: u64 = 10;
 const IN_BURSTS: f64 = 2.5;
 
 /// Losses of an episode, on average.
-fn burst(case: &TransferCase<'_>) -> f64 {
+fn burst(case: &TransferView<'_>) -> f64 {
     mean_size(&loss_episodes(&case.transfer.losses, case.context.rtt.unwrap_or_default()))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{LossAction, LossQuestion, LossStatement};
     use whyslow_core::tcp::facts::Loss;

@@ -32,10 +32,10 @@
 //! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why
 //! timeouts happen.
 
-use super::case::TransferCase;
+use super::loss_cost::{cost_of_lost_retransmits, wait_for_lost_retransmits, waits_for_lost_retransmits};
 use super::parts::{evidence, finding};
-use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits, waits_for_lost_retransmits};
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, LossAction, LossStatement, Measure, Remedy, Unit};
 use whyslow_core::tcp::facts::LostRetransmits;
@@ -44,7 +44,7 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::LostRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;
     let lost = cost_of_lost_retransmits(case);
     if lost == Nanos::ZERO {

@@ -12,7 +12,6 @@ mod bandwidth;
 mod black_hole;
 mod bufferbloat;
 mod capture_loss;
-mod case;
 mod client_think;
 mod clock_step;
 mod coarse_times;
@@ -26,6 +25,7 @@ mod elided_text;
 mod host_cpu;
 pub(crate) mod icmp;
 mod loss;
+mod loss_cost;
 mod lost_retransmission;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
@@ -37,7 +37,6 @@ mod no_window_scaling;
 mod offload;
 mod one_direction;
 mod order;
-mod outstanding;
 mod over_quic;
 mod pacing;
 pub(crate) mod parts;
@@ -45,18 +44,16 @@ mod path_latency;
 mod policer;
 mod policing;
 mod protocol_window;
+mod proxy_evidence;
 mod proxy_split;
 mod random_loss;
 mod receive_window;
-mod relay;
 mod reordering;
-mod repair;
 mod requests;
 mod reset;
 mod restart_after_idle;
 mod rule;
-#[cfg(test)]
-mod scene;
+mod rule_input;
 mod sender_cap;
 mod server_think;
 mod shaper;
@@ -65,21 +62,24 @@ mod slow_start;
 mod small_segments;
 mod spurious_retransmission;
 mod syn_loss;
+#[cfg(test)]
+mod synthetic_transfer;
 mod tail_loss;
 mod terse_text;
 mod timeout;
 mod tls_record_buffering;
 mod turn_taking;
 mod turns;
+mod unanswered_request;
 mod verdict;
 mod zero_window;
 
-pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
 pub(crate) use order::sort_by_cost;
 pub(crate) use over_quic::MOST_UNDER_ENCRYPTION;
 pub(crate) use rule::{Evidence, Proof, Saving};
+pub use rule_input::{ConnectionSummary, ConnectionView, Exit, TransferView};
 pub use verdict::verdict;
 pub(crate) use verdict::verdict_of_findings;
 
@@ -104,7 +104,7 @@ macro_rules! rules {
 for_each_cause!(rules);
 
 /// Findings of one transfer; largest cost first.
-pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
+pub fn check_transfer(case: &TransferView<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
             check(case).filter(|_| !is_excluded(rule, case))
@@ -120,7 +120,7 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
 }
 
 /// The time of a transfer, and that before it.
-fn time_of<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = Stretch> + 'a {
+fn time_of<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = Stretch> + 'a {
     let first = case.first;
     let within = case.partition.spans.iter().map(move |span| {
         let moments = CostSpan { start_s: span.start - first, seconds: span.length() };
@@ -131,12 +131,12 @@ fn time_of<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = Stretch> + 'a
 }
 
 /// Whether the transfer shows a cause that the rule yields to.
-fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
+fn is_excluded(rule: &Rule, case: &TransferView<'_>) -> bool {
     timeline::excluded_by(rule.cause).iter().any(|&cause| (rule_of(cause).shows)(case))
 }
 
 /// Findings over a connection's transfers; largest cost first.
-pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
+pub fn check_connection(case: &ConnectionView<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
@@ -145,7 +145,7 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 }
 
 /// Until when an answer that never came is waited for, by a connection with these findings.
-pub(crate) fn awaited_until(case: &ConnectionCase<'_>, findings: &[Finding]) -> Option<Time> {
+pub(crate) fn awaited_until(case: &ConnectionView<'_>, findings: &[Finding]) -> Option<Time> {
     let is_it = |finding: &Finding| finding.cause == Cause::NoAnswer;
     findings.iter().any(is_it).then(|| no_answer::awaited_until(case)).flatten()
 }
@@ -211,7 +211,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::scene::{MSS, Scene, at_ms, gap, ms};
+    use super::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
     use crate::cause_pages;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::Limit;

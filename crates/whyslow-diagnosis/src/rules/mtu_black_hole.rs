@@ -45,11 +45,11 @@
 //! 8899 (packetization layer path MTU discovery), RFC 8201.
 
 use super::black_hole::{Unseen, is_seen, unseen, waits};
-use super::case::TransferCase;
 use super::icmp;
+use super::loss_cost::end_of;
 use super::parts::{confirm, evidence, finding};
-use super::repair::end_of;
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use whyslow_core::tcp::facts::{Fate, Notice};
@@ -58,11 +58,11 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(|case| check(case).is_some());
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
 }
 
-fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
+fn report_unseen(case: &TransferView<'_>, unseen: &Unseen) -> Option<Finding> {
     if !case.matters(unseen.waited, 0.1) {
         return None;
     }
@@ -78,7 +78,7 @@ fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     Some(found)
 }
 
-fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
+fn report_seen(case: &TransferView<'_>) -> Option<Finding> {
     let lost: Nanos = waits(case).map(|gap| gap.end - gap.start).sum();
     if !case.matters(lost, 0.1) {
         return None;
@@ -95,7 +95,7 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// The fix, and its check: a segment of `size` bytes does not pass.
-fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
+fn add_fix(case: &TransferView<'_>, found: &mut Finding, size: u64) {
     let notices: Vec<&Notice> =
         icmp::notices_about(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
     found.evidence.extend(notices.iter().map(|notice| icmp::as_evidence(notice)));
@@ -122,7 +122,7 @@ const fn ping_headers(is_v6: bool) -> u64 {
 }
 
 /// The error passed here, and did not help: the sender did not get it, or ignores it.
-fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
+fn add_unheeded_fix(case: &TransferView<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let from = notice.by.to_string();
     let end = end_of(case.facts, case.sender);
     found.details.push(LossStatement::SizeIgnored { by: from.clone(), mtu }.into());

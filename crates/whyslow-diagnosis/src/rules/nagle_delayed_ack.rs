@@ -32,9 +32,9 @@
 //! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction
 //! between Nagle's Algorithm and Delayed ACK", 2005.
 
-use super::case::ConnectionCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
+use super::rule_input::ConnectionView;
 use crate::limit;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connectio
 /// Half and twice change 16 and 13 of 2,061 captures.
 const MIN: usize = 3;
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
     let mut waited = [false; 2];

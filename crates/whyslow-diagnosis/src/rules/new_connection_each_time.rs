@@ -28,9 +28,9 @@
 //! ## References
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
-use super::case::ConnectionSummary;
 use super::parts::{evidence, remedy};
 use super::rule::{Check, Rule, Saving};
+use super::rule_input::ConnectionSummary;
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -48,7 +48,7 @@ const LEAST: usize = 3;
 const SHARE: f64 = 0.2;
 /// A connection that is not used for longer is closed by servers anyway (nginx documentation:
 /// keepalive_timeout, 75 s).
-const KEPT: Nanos = Nanos::from_millis(75_000);
+const KEEPALIVE_TIMEOUT: Nanos = Nanos::from_millis(75_000);
 
 fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<&ConnectionSummary>> = BTreeMap::new();
@@ -65,7 +65,7 @@ fn series_of<'a>(group: &[&'a ConnectionSummary]) -> Vec<Vec<&'a ConnectionSumma
     let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
         if outline.start >= busy_until {
-            match runs.last_mut().filter(|_| (outline.start - busy_until) <= KEPT) {
+            match runs.last_mut().filter(|_| (outline.start - busy_until) <= KEEPALIVE_TIMEOUT) {
                 Some(run) => run.push(*outline),
                 None => runs.push(vec![*outline]),
             }
@@ -128,7 +128,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::limit;
-    use crate::rules::scene::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
     use whyslow_core::tcp::facts::TransferFacts;
 
     /// The handshake's time of a client that sent records of TLS up to these places, the last one

@@ -51,13 +51,13 @@
 //! and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (state of a NAT).
 
 use super::black_hole::is_stuck;
-use super::case::ConnectionCase;
-use super::case::is_half_open;
 use super::icmp;
-use super::outstanding::{OutstandingRequest, outstanding};
+use super::loss_cost::{TRIES, given_up};
 use super::parts::{confirm, end, evidence, finding, remedy};
-use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
+use super::rule_input::ConnectionView;
+use super::rule_input::is_half_open;
+use super::unanswered_request::{OutstandingRequest, outstanding};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{
@@ -104,17 +104,17 @@ struct Wait {
     until: Time,
 }
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     wait(case).map(|wait| wait.found)
 }
 
 /// Until when an answer is waited for: the connection lasts that long, though its last packet may
 /// have come before.
-pub(super) fn awaited_until(case: &ConnectionCase<'_>) -> Option<Time> {
+pub(super) fn awaited_until(case: &ConnectionView<'_>) -> Option<Time> {
     wait(case).map(|wait| wait.until)
 }
 
-fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn wait(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     // The response may be in the part that the text left out.
     if facts.timeless || !facts.elided.is_empty() {
@@ -141,7 +141,7 @@ fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
 
 /// SYNs that a router or the host itself reports as undeliverable by ICMP. Linux ends the attempt
 /// with the first such error; a client that retries all the same waits for the next one.
-fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn undeliverable(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
     let (ttl, _) = facts.ttl[facts.client];
@@ -173,7 +173,7 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
 }
 
 /// SYNs alone.
-fn unopened(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn unopened(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
     let last = facts.handshake.answered_syn?;
@@ -204,7 +204,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Wait> {
     Some(Wait { found, until: if open { facts.until } else { facts.last } })
 }
 
-fn half_open(case: &ConnectionCase<'_>) -> Finding {
+fn half_open(case: &ConnectionView<'_>) -> Finding {
     let facts = case.facts;
     let handshake = &facts.handshake;
     let [asked, answered] = [facts.client, !facts.client].map(|side| 1 + handshake.retries[side]);
@@ -223,7 +223,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
 }
 
 /// Data that the timer retransmitted and again, up to the last packet.
-fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn lost_contact(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     let given_up = |side: Side| {
         let transfer = facts.directions[side].transfers.last()?;
@@ -314,7 +314,7 @@ enum Ended {
 }
 
 /// A request that was delivered and not answered.
-fn unanswered(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn unanswered(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     let asked = outstanding(facts)?;
     let OutstandingRequest { message, due, usual, .. } = asked;
@@ -347,7 +347,7 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Wait> {
 }
 
 /// An answer that stopped in the middle.
-fn broken_off(case: &ConnectionCase<'_>) -> Option<Wait> {
+fn broken_off(case: &ConnectionView<'_>) -> Option<Wait> {
     let facts = case.facts;
     let direction = &facts.directions[!facts.client];
     let answer = direction.transfers.last()?;

@@ -31,10 +31,10 @@
 //! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
 //! SACK TCP", 1996.
 
-use super::case::TransferCase;
+use super::loss_cost::{cost_without_sack, end_of};
 use super::parts::{confirm, evidence, finding};
-use super::repair::{cost_without_sack, end_of};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
@@ -43,7 +43,7 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);
     let kinds = &case.transfer.retransmitted;
     let Recoveries { count: number, took } = case.transfer.recoveries;

@@ -26,9 +26,9 @@
 //! ## References
 //! RFC 7323 section 2.
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 
@@ -37,7 +37,7 @@ pub(super) const RULE: Rule =
 
 /// The option is known to be missing, and the cost of the windows is large enough to come from
 /// that.
-fn applies(case: &TransferCase<'_>) -> bool {
+fn applies(case: &TransferView<'_>) -> bool {
     let offers = &case.facts.handshake.offers;
     let missing =
         case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
@@ -45,7 +45,7 @@ fn applies(case: &TransferCase<'_>) -> bool {
     missing && case.direction().max_window.is_some_and(|window| window >= 32_768)
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ReceiveWindow);
     if !applies(case) || !case.matters(lost, 0.2) {
         return None;

@@ -288,7 +288,7 @@ pub(super) fn is_problem(facts: &Facts, slug: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::Scene;
+    use crate::rules::synthetic_transfer::Scene;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::{Quic, TransportParameters};
     use whyslow_core::tcp::QuicNotes;

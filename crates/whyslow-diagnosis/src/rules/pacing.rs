@@ -38,15 +38,15 @@
 //! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson,
 //! "Understanding the Performance of TCP Pacing", INFOCOM 2000.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 
 pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).proof(Proof::Model);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
     let steady = shape.steady.filter(|_| shape.paced)?;
     let held = case.time(Limit::Pacing);
@@ -88,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, at_ms, gap, ms};
+    use crate::rules::synthetic_transfer::{Scene, at_ms, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::{RateSpread, Release};

@@ -33,9 +33,9 @@
 //! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource
 //! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
-use super::case::ConnectionCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule, Saving};
+use super::rule_input::ConnectionView;
 use crate::limit;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
@@ -72,7 +72,7 @@ struct Slow {
     sure: f64,
 }
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     if facts.timeless || facts.capture_defects.one_direction || facts.rtt.samples < MIN_SAMPLES {
         return None;

@@ -54,10 +54,10 @@
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding};
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::OfferedLoad;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -77,7 +77,7 @@ const HIDDEN: f64 = 0.4;
 /// captures.
 const EXCESS: f64 = 0.75;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let sign = policer_sign(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
     let flat = case.context.pooled_rate.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
@@ -112,7 +112,7 @@ struct Reading {
     confidence: f64,
 }
 
-fn read_sign(case: &TransferCase<'_>, sign: PolicerSign) -> Reading {
+fn read_sign(case: &TransferView<'_>, sign: PolicerSign) -> Reading {
     let hidden = case.queue_is_hidden();
     match sign {
         PolicerSign::Rate(between) => {
@@ -166,7 +166,7 @@ fn sign_evidence(sign: PolicerSign) -> Vec<Measurement> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Finding, LinkQuestion, LinkStatement, PolicerEvidence, QueueSight, Statement};
     use whyslow_core::tcp::facts::{Loss, RateSpread};

@@ -1,6 +1,6 @@
 //! Evidence for a policer.
 
-use super::case::TransferCase;
+use super::rule_input::TransferView;
 use crate::estimate::{InterLossRate, MIN_POLICED_LOSSES, OfferedLoad};
 use whyslow_analysis::Limit;
 use whyslow_core::tcp::facts::TransferFacts;
@@ -43,11 +43,11 @@ pub(super) enum PolicerSign {
 }
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
-pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
+pub(super) fn is_policed(case: &TransferView<'_>) -> bool {
     policer_sign(case).is_some()
 }
 
-pub(super) fn policer_sign(case: &TransferCase<'_>) -> Option<PolicerSign> {
+pub(super) fn policer_sign(case: &TransferView<'_>) -> Option<PolicerSign> {
     let overrun = case.partition.shape.overrun;
     if overrun.is_some_and(|overrun| overrun.is_queued()) {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn policer_sign(case: &TransferCase<'_>) -> Option<PolicerSign> {
 }
 
 /// Share of the time under other limits.
-fn held_by_others(case: &TransferCase<'_>) -> f64 {
+fn held_by_others(case: &TransferView<'_>) -> f64 {
     let others = [
         Limit::ReceiveWindow,
         Limit::ZeroWindow,
@@ -80,7 +80,7 @@ fn held_by_others(case: &TransferCase<'_>) -> f64 {
     case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
 }
 
-fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
+fn fitting_rate(case: &TransferView<'_>) -> Option<InterLossRate> {
     let transfer = case.transfer;
     let between = case.partition.shape.inter_loss_rate.filter(|between| !between.queued)?;
     let lossy = transfer.rounds.iter().filter(|round| round.retransmitted > 0).count();
@@ -101,7 +101,7 @@ fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
 
 /// Whether delivered segments do not wait, not even for the segment before, as they would on a link
 /// of this rate.
-fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
+fn passes_freely(case: &TransferView<'_>, rate: f64) -> bool {
     if case.queue_is_hidden() {
         return false;
     }
@@ -112,7 +112,7 @@ fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
 }
 
 /// Flights rise and fall, in this transfer or in an earlier one that met the same.
-fn swings(case: &TransferCase<'_>) -> bool {
+fn swings(case: &TransferView<'_>) -> bool {
     let earlier = case.earlier.iter().filter(|_| case.context.pooled_rate.is_some()).map(|(transfer, _)| *transfer);
     std::iter::once(case.transfer).chain(earlier).any(swing)
 }

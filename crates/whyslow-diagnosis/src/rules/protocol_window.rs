@@ -32,10 +32,10 @@
 //! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer
 //! Using the SSH Protocol", 2008.
 
-use super::case::{ConnectionCase, TransferCase};
 use super::command;
 use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule, Saving};
+use super::rule_input::{ConnectionView, TransferView};
 use super::turns::Turns;
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
@@ -54,7 +54,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAn
 /// of 2,061 captures.
 const TALKS: u64 = 20;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ProtocolWindow);
     if !case.matters(lost, 0.2) {
         return None;
@@ -90,7 +90,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// The window of HTTP/2 that the transfer waited for longest, if its frames were read.
-fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
+fn used_window(case: &TransferView<'_>) -> Option<Statement> {
     let waits = &case.facts.messages.as_ref()?.windows.as_ref()?[case.sender];
     let mut by_window: BTreeMap<UsedWindow, (u64, u64, Nanos)> = BTreeMap::new();
     for wait in waits.iter().filter(|wait| wait.until > case.transfer.start && wait.from < case.transfer.end) {
@@ -110,7 +110,7 @@ fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
 
 /// A window as large as the data sent for each grant: nothing is in flight when the next grant
 /// comes, so that each piece looks like a request and the grant like its response.
-fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn in_turns(case: &ConnectionView<'_>) -> Option<Finding> {
     let turns = Turns::of(case).filter(|turns| turns.are_credited(case))?;
     let piece = turns.request();
     let statement = SendingStatement::ProtocolTurns {
@@ -132,7 +132,7 @@ fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::RequestProtocol;
     use whyslow_analysis::{End, SendingStatement};

@@ -34,10 +34,10 @@
 //! ## References
 //! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
-use super::relay::{Rhythm, is_two_machines, rhythm};
+use super::proxy_evidence::{Rhythm, is_two_machines, rhythm};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Measurement, Unit,
@@ -51,12 +51,12 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check
 const LONG_WAIT: f64 = 10.0;
 
 /// The wait before the first byte, if this path does not explain it.
-fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
+fn wait(case: &TransferView<'_>) -> Option<Nanos> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     (think > case.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let rtt = case.context.rtt?;
     // `server-think` has the time before the first byte.
     let (lost, statement, shown) = match rhythm(case) {
@@ -82,7 +82,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn bursts_shown(case: &TransferCase<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
+fn bursts_shown(case: &TransferView<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
     let Rhythm { interval, bytes, frames } = rhythm;
     let burst = |bytes: Option<&u64>| bytes.copied().unwrap_or_default() as f64;
     let mut shown = vec![
@@ -97,7 +97,7 @@ fn bursts_shown(case: &TransferCase<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
     shown
 }
 
-fn hops_shown(case: &TransferCase<'_>, lost: Nanos) -> Vec<Measurement> {
+fn hops_shown(case: &TransferView<'_>, lost: Nanos) -> Vec<Measurement> {
     let (syn, data) = case.facts.ttl[case.sender];
     let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
     let first = [case.transfer.frames.0];

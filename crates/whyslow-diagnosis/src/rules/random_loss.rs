@@ -38,10 +38,10 @@
 //! and Partridge, "When the CRC and TCP Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR:
 //! Congestion-Based Congestion Control", 2016.
 
-use super::case::TransferCase;
+use super::loss_cost;
 use super::parts::{confirm, evidence, finding, remedy};
-use super::repair;
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::{INFLATED_RTT, LossEpisode, loss_episodes, mean_size};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
@@ -108,11 +108,11 @@ impl LossIndependence {
 }
 
 /// Whether the losses are random, so that `loss` is not reported.
-fn is_random(case: &TransferCase<'_>) -> bool {
+fn is_random(case: &TransferView<'_>) -> bool {
     loss_independence(case).is_some()
 }
 
-fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
+fn loss_independence(case: &TransferView<'_>) -> Option<LossIndependence> {
     let transfer = case.transfer;
     let least = case.context.rtt?;
     // Packets that the capture dropped look like losses on the path, unless the retransmissions are
@@ -180,9 +180,9 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
     (middle > 0.0).then(|| (high - low) / middle)
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let found = loss_independence(case)?;
-    let cost = repair::cost(case);
+    let cost = loss_cost::cost(case);
     if !case.matters(cost, 0.1) {
         return None;
     }
@@ -209,12 +209,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     finding.evidence.extend(found.evidence());
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
-        let ceiling = repair::mathis(case.context.mss, rtt, share);
+        let ceiling = loss_cost::mathis(case.context.mss, rtt, share);
         finding.evidence.push(evidence(Measure::MathisCeiling, ceiling, Unit::BitsPerSecond, &[]));
         finding.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     }
     finding.remedies = remedy(Actor::Network, LossAction::FindDamage { share });
-    if repair::may_help_with_bbr(case) {
+    if loss_cost::may_help_with_bbr(case) {
         finding.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
     }
     finding.to_confirm = confirm(LossQuestion::RandomOrQueue);
@@ -224,7 +224,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::Loss;
 

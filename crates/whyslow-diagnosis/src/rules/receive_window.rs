@@ -39,10 +39,10 @@
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7).
 
-use super::case::TransferCase;
 use super::command;
 use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
     Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
@@ -65,7 +65,7 @@ const UNIT_TAKEN: f64 = 0.65;
 const A_PART: i64 = 5;
 
 /// The full window's size during the rounds that it held: the median.
-pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
+pub(super) fn full_window(case: &TransferView<'_>) -> Option<u64> {
     let held = case.transfer.rounds.iter().zip(&case.partition.rounds);
     let windows = held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window);
     median(windows.collect())
@@ -73,7 +73,7 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
 
 /// The mean round trip of the rounds that a full window limited: a path may become longer, and each
 /// window counts with the round trip of its own time.
-fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
+fn round_trip_while_full(case: &TransferView<'_>) -> Option<Nanos> {
     let held = (0..case.partition.rounds.len()).filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow);
     let trips: Vec<Nanos> = held.filter_map(|index| case.round_trip(index)).collect();
     let all: Nanos = trips.iter().copied().sum();
@@ -82,7 +82,7 @@ fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
 
 /// The typical round trip of the rounds that a full window limited, and the path's own, if half of
 /// the bytes in flight stood in a queue.
-fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
+fn in_a_queue(case: &TransferView<'_>) -> Option<(Nanos, Nanos)> {
     // Data that a receiver has not read is not in a queue of the path: its ACKs are late.
     if case.partition.shape.receiver_unread {
         return None;
@@ -95,7 +95,7 @@ fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     median(trips.collect()).zip(case.context.rtt).filter(|_| queued * 2 > held.len())
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ReceiveWindow);
     if !case.matters(lost, 0.2) {
         return None;
@@ -137,7 +137,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// A larger buffer; but none if the application leaves data unread.
-fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
+fn remedies(case: &TransferView<'_>, window: u64) -> Vec<Remedy> {
     if let Some(before) = unread(case, window) {
         return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
     }
@@ -156,7 +156,7 @@ fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
 /// took a large part of the time and each covered several segments. Linux delays such an ACK while
 /// it could not offer a larger window with it (`__tcp_ack_snd_check`): until the application reads,
 /// or until its delayed ACK.
-fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
+fn held_back(case: &TransferView<'_>) -> Option<Nanos> {
     let several = 2 * case.context.mss;
     let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
     let full = case.transfer.gaps.iter().filter(is_full);
@@ -169,7 +169,7 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
 
 /// The largest window before those that limited the transfer, if they are much smaller: a buffer
 /// does not shrink, its free space does.
-fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
+fn unread(case: &TransferView<'_>, window: u64) -> Option<u64> {
     let first = case.partition.rounds.iter().position(|limit| *limit == Limit::ReceiveWindow)?;
     let before = case.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;
     (window.saturating_mul(3) < before.saturating_mul(2)).then_some(before)
@@ -178,7 +178,7 @@ fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::synthetic_transfer::{Scene, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Action, SendingAction, SendingQuestion};
     use whyslow_core::tcp::facts::Release;

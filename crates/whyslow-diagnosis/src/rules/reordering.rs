@@ -26,9 +26,9 @@
 //! ## References
 //! RFC 4737, RFC 5236, RFC 8985 section 3.3.2.
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossStatement, Measure, Unit};
@@ -36,7 +36,7 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or reported by the receiver's SACKs at the sender's. There
     // a hole that the sender filled needlessly closed by itself too.
     let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.spurious_fast);
@@ -80,7 +80,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::synthetic_transfer::{Scene, ms};
     use whyslow_analysis::cause::Cause;
 
     #[test]

@@ -1,13 +1,13 @@
 //! The request that a transfer, or the data after a pause in it, belongs to, if its messages were
 //! read, in clear or decrypted.
 
-use super::case::TransferCase;
+use super::rule_input::TransferView;
 use whyslow_analysis::{ExchangeStatement, Statement};
 use whyslow_core::tcp::facts::Gap;
 use whyslow_core::tcp::payload::RequestFacts;
 
 /// The request whose response begins the transfer.
-pub(super) fn answered_by(case: &TransferCase<'_>) -> Option<Statement> {
+pub(super) fn answered_by(case: &TransferView<'_>) -> Option<Statement> {
     let (from, to) = case.transfer.seq;
     let begins = |request: &&RequestFacts| request.response_seq.is_some_and(|seq| (from..to).contains(&seq));
     requests(case).iter().filter(begins).min_by_key(|request| request.response_seq).map(statement)
@@ -15,7 +15,7 @@ pub(super) fn answered_by(case: &TransferCase<'_>) -> Option<Statement> {
 
 /// The request whose response goes on behind a pause: one that begins there, or else one that is
 /// under way.
-pub(super) fn behind_pause(case: &TransferCase<'_>, pause: &Gap) -> Option<Statement> {
+pub(super) fn behind_pause(case: &TransferView<'_>, pause: &Gap) -> Option<Statement> {
     let requests = requests(case);
     let begins = |request: &&RequestFacts| request.response_seq == Some(pause.snd_max);
     let is_under_way = |request: &&RequestFacts| {
@@ -26,7 +26,7 @@ pub(super) fn behind_pause(case: &TransferCase<'_>, pause: &Gap) -> Option<State
 }
 
 /// Those that the sender of the transfer answers.
-fn requests<'a>(case: &TransferCase<'a>) -> &'a [RequestFacts] {
+fn requests<'a>(case: &TransferView<'a>) -> &'a [RequestFacts] {
     let messages = case.facts.messages.as_ref().filter(|_| case.sender != case.facts.requester);
     messages.map_or(&[], |messages| &messages.requests)
 }

@@ -41,10 +41,10 @@
 //! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112
 //! section 9.5 (closing races).
 
-use super::case::ConnectionCase;
-use super::outstanding::{AT_ONCE, OutstandingRequest, outstanding};
 use super::parts::{confirm, end, evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::ConnectionView;
+use super::unanswered_request::{AT_ONCE, OutstandingRequest, outstanding};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{
@@ -71,7 +71,7 @@ const IN_FLIGHT: f64 = 0.8;
 /// twice change none of 2,061 captures.
 const HOPS: u8 = 2;
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     if facts.capture_defects.one_direction || facts.timeless {
         return None;
@@ -96,7 +96,7 @@ fn is_end_elided(facts: &Facts) -> bool {
 }
 
 /// A RST instead of a SYN-ACK.
-fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn refused(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (syn, _) = facts.handshake.syn?;
     let (first, frame) = facts.closing[!facts.client]?;
@@ -115,7 +115,7 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn by_server(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (client, server) = (facts.client, !facts.client);
     let (at, frame) = facts.closing[server]?;
@@ -171,7 +171,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
 
 /// A request was outstanding. `at`, `frame`: where the server ended the connection.
 fn instead_of_an_answer(
-    case: &ConnectionCase<'_>,
+    case: &ConnectionView<'_>,
     asked: &OutstandingRequest<'_>,
     at: Time,
     frame: Frame,
@@ -209,7 +209,7 @@ fn instead_of_an_answer(
     Some(found)
 }
 
-fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn by_client(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     let server = !facts.client;
     let (at, frame) = facts.closing[facts.client]?;
@@ -273,7 +273,7 @@ fn is_opened(facts: &Facts, at: Time) -> bool {
     facts.handshake.syn_ack.is_some_and(|(time, _)| time < at) && !facts.fins[facts.client]
 }
 
-fn before_anything(case: &ConnectionCase<'_>, at: Time, frame: Frame) -> Finding {
+fn before_anything(case: &ConnectionView<'_>, at: Time, frame: Frame) -> Finding {
     let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
     let statement = ExchangeStatement::ResetBeforeData { waited_s: waited };
     let mut found = finding(Cause::Reset, waited, case.trust(0.8), statement);

@@ -29,9 +29,9 @@
 //! ## References
 //! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RTO_MIN;
 use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
@@ -45,18 +45,18 @@ pub(super) const RULE: Rule =
 const MIN_TIMER: Nanos = RTO_MIN;
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
-fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
+fn idle_before(case: &TransferView<'_>) -> Option<(Nanos, u64)> {
     let (last, _) = case.earlier.last()?;
     let largest = case.earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max()?;
     Some((case.transfer.start - last.last_send, largest))
 }
 
 /// Whether this transfer's slow start is a start over.
-fn is_restart(case: &TransferCase<'_>) -> bool {
+fn is_restart(case: &TransferView<'_>) -> bool {
     restart(case).is_some()
 }
 
-fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
+fn restart(case: &TransferView<'_>) -> Option<(Nanos, u64, usize)> {
     if case.time(Limit::SlowStart) == Nanos::ZERO {
         return None;
     }
@@ -82,7 +82,7 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     })
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
     let (idle, largest, round) = restart(case)?;
     if !case.matters(lost, 0.15) && lost < Nanos::from_millis(2) {

@@ -1,6 +1,6 @@
 //! Definition of a rule.
 
-use super::case::{ConnectionCase, ConnectionSummary, TransferCase};
+use super::rule_input::{ConnectionSummary, ConnectionView, TransferView};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Finding, Problem};
 use whyslow_core::tcp::ShortConnectionBounds;
@@ -26,7 +26,7 @@ pub(super) struct Rule {
     pub cause: Cause,
     pub check: Check,
     /// Whether a transfer shows the cause, whatever it cost.
-    pub shows: fn(&TransferCase<'_>) -> bool,
+    pub shows: fn(&TransferView<'_>) -> bool,
     /// `None` for a cause that takes longer than any short connection lasts.
     pub may_cost: Option<MayCost>,
     /// The model plays all that the cause does.
@@ -56,7 +56,7 @@ impl Rule {
 
     /// A transfer shows the cause where this is true, and then causes that are
     /// [excluded](crate::timeline::excluded_by) by it are not named.
-    pub const fn shown_by(self, shows: fn(&TransferCase<'_>) -> bool) -> Self {
+    pub const fn shown_by(self, shows: fn(&TransferView<'_>) -> bool) -> Self {
         Self { shows, ..self }
     }
 
@@ -115,15 +115,15 @@ pub(crate) enum Proof {
 /// Input of a rule.
 pub(super) enum Check {
     /// One transfer.
-    Transfer(fn(&TransferCase<'_>) -> Option<Finding>),
+    Transfer(fn(&TransferView<'_>) -> Option<Finding>),
     /// All transfers of a connection.
-    Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
+    Connection(fn(&ConnectionView<'_>) -> Option<Finding>),
     /// All connections.
     Across(fn(&[ConnectionSummary]) -> Vec<Finding>),
     /// One transfer, and then all transfers of a connection.
-    TransferAndConnection(fn(&TransferCase<'_>) -> Option<Finding>, fn(&ConnectionCase<'_>) -> Option<Finding>),
+    TransferAndConnection(fn(&TransferView<'_>) -> Option<Finding>, fn(&ConnectionView<'_>) -> Option<Finding>),
     /// One transfer, and then all connections.
-    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[ConnectionSummary]) -> Vec<Finding>),
+    TransferAndAcross(fn(&TransferView<'_>) -> Option<Finding>, fn(&[ConnectionSummary]) -> Vec<Finding>),
     /// Properties that the capture of a connection cannot show.
     Capture(fn(&Facts) -> Option<Problem>),
     /// Found by the capture readers, which count it in the capture's problems.

@@ -36,10 +36,10 @@
 //! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their
 //! hosts.
 
-use super::case::TransferCase;
 use super::command;
 use super::parts::{confirm, evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::limit::Plateau;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -59,7 +59,7 @@ const MESSAGES: u64 = 5;
 /// 1997): at 1 % the window has about 12 segments. Half and twice change none of 2,061 captures.
 const LOSSY: u64 = 100;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last
     // one left.
@@ -106,7 +106,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Measurement> {
+fn plateau_evidence(case: &TransferView<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Measurement> {
     let rounds = plateau.after - plateau.first;
     let frames = case.frames_of(Limit::SenderCap);
     let mut shown = Vec::new();

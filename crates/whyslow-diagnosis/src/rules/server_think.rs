@@ -38,11 +38,11 @@
 //! begin to notice.
 
 use super::black_hole::may_be_unseen;
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
-use super::relay::{is_relayed, is_two_machines};
+use super::proxy_evidence::{is_relayed, is_two_machines};
 use super::requests;
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use whyslow_core::message::{NOTICEABLE_WAIT, may_be_unrelated};
@@ -56,7 +56,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::ServerThink, Check::Transfer(chec
     .may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT)
     .certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     let rtt = case.context.rtt?;
     if think <= rtt.max(NOTICEABLE_WAIT) || think < case.duration().scale(0.2) {
@@ -109,8 +109,8 @@ fn timer_of(wait: Nanos) -> Option<Nanos> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::TransferCase;
-    use crate::rules::scene::{MSS, Scene, at_ms, ms};
+    use crate::rules::TransferView;
+    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
     use whyslow_analysis::Limit;
     use whyslow_analysis::LimitTime;
     use whyslow_analysis::types::Side;
@@ -174,9 +174,9 @@ mod tests {
             scene.facts.content[1].protocol = protocol;
             let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
-                let TransferCase { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
+                let TransferView { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
                 let case =
-                    TransferCase { facts, first, sender, transfer, partition, before: &before, context, earlier };
+                    TransferView { facts, first, sender, transfer, partition, before: &before, context, earlier };
                 super::check(&case).is_some()
             })
         };
@@ -363,9 +363,9 @@ mod tests {
             scene.facts.directions[1].largest_len = MSS;
             let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
-                let TransferCase { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
+                let TransferView { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
                 let case =
-                    TransferCase { facts, first, sender, transfer, partition, before: &before, context, earlier };
+                    TransferView { facts, first, sender, transfer, partition, before: &before, context, earlier };
                 super::check(&case).map(|found| found.confidence)
             })
         };

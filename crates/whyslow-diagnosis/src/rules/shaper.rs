@@ -33,9 +33,9 @@
 //! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic
 //! Shaping Using Active Methods", IMC 2011.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::HEADERS;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -55,7 +55,7 @@ const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
-fn rise(case: &TransferCase<'_>) -> Option<QueueRise> {
+fn rise(case: &TransferView<'_>) -> Option<QueueRise> {
     let burst = case.partition.shape.burst?;
     let rounds = &case.transfer.rounds;
     // The last round has the queue, though it may have begun before: one that takes all the rest
@@ -70,16 +70,16 @@ fn rise(case: &TransferCase<'_>) -> Option<QueueRise> {
 }
 
 /// Whether a shaper explains the rate, so that `bandwidth` need not.
-fn is_shaped(case: &TransferCase<'_>) -> bool {
+fn is_shaped(case: &TransferView<'_>) -> bool {
     rise(case).is_some() || is_hidden(case)
 }
 
 /// Whether a burst preceded the rate, and a queue behind it cannot be visible here.
-fn is_hidden(case: &TransferCase<'_>) -> bool {
+fn is_hidden(case: &TransferView<'_>) -> bool {
     case.partition.shape.burst.is_some() && case.queue_is_hidden()
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
     let (steady, burst) = shape.steady.zip(shape.burst)?;
     let rise = rise(case);
@@ -124,7 +124,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::RoundFacts;
 

@@ -35,9 +35,9 @@
 //! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial
 //! Congestion Window", 2010.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -47,7 +47,7 @@ use whyslow_core::tcp::facts::Gap;
 
 pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check)).fully_modelled().proof(Proof::Model);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
     if !case.matters(lost, 0.15) {
         return None;
@@ -95,7 +95,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// Whether most pauses of slow start came after a segment that was cut short, as a program leaves
 /// it that has no more to send.
-fn ends_short(case: &TransferCase<'_>) -> bool {
+fn ends_short(case: &TransferView<'_>) -> bool {
     let opening = |gap: &&Gap| {
         let spans = &case.partition.spans;
         let at = spans.partition_point(|span| span.start < gap.start);
@@ -111,7 +111,7 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
 
 /// The window that the sender began with, segments: its first flight, unless it ended because the
 /// program had no more for now, or the receiver's window no more room.
-fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
+fn initial_window(case: &TransferView<'_>) -> Option<u64> {
     let mss = case.context.mss;
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };
     let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.app_limited);
@@ -124,7 +124,7 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
 }
 
 /// A warm connection; and a larger first flight, up to the receiver's first window.
-fn remedies(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
+fn remedies(case: &TransferView<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
     let mss = case.context.mss;
     let first = case.transfer.rounds.first();
     let window = first.and_then(|first| first.window).filter(|&window| window < case.transfer.bytes());
@@ -145,7 +145,7 @@ fn remedies(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Vec<R
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::estimate::rounds_needed;
-    use crate::rules::scene::Scene;
+    use crate::rules::synthetic_transfer::Scene;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Action, Remedy, SendingAction, SendingStatement, Statement};
 

@@ -33,9 +33,9 @@
 //! ## References
 //! RFC 9293 section 3.8.6.2, RFC 896, RFC 813 (silly window).
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use crate::estimate::HEADERS;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -55,7 +55,7 @@ const MIN_BULK: u64 = 10;
 /// 3.8.6.2.1). Half and twice change 2 and 1 of 2,061 captures.
 const SMALL: f64 = 0.5;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let transfer = case.transfer;
     if transfer.segments < MIN_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
         return None;
@@ -124,7 +124,7 @@ fn fix_for(silly: bool, mss: u64) -> Vec<Remedy> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{Scene, gap, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Actor, SendingStatement, SmallSegmentReason};
     use whyslow_core::tcp::facts::Release;

@@ -25,9 +25,9 @@
 //! ## References
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
 
-use super::case::{TransferCase, lacks_ip_headers};
 use super::parts::{confirm, evidence, finding};
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::{TransferView, lacks_ip_headers};
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
@@ -38,7 +38,7 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
     // Those that answered SACKs are reordering's doing.
@@ -86,7 +86,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Frame, RetransmissionKind};
     use whyslow_core::tcp::facts::{Gap, Release, Retransmission};

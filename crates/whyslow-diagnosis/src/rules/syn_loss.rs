@@ -28,9 +28,9 @@
 //! ## References
 //! RFC 6298 sections 2.1 and 5.7; RFC 5681 section 3.1; Linux `tcp_init_transfer`; listen(2).
 
-use super::case::{ConnectionCase, is_half_open};
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
+use super::rule_input::{ConnectionView, is_half_open};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, Measure, Opening, State, Unit,
@@ -40,7 +40,7 @@ use whyslow_analysis::{
 pub(super) const RULE: Rule =
     Rule::new(Cause::SynLoss, Check::Connection(check)).certain_with(&[Evidence::Opening]).saves(Saving::CostIfCarried);
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let facts = case.facts;
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;

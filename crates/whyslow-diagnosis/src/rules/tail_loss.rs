@@ -33,10 +33,10 @@
 //! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the
 //! Virtue of Gentle Aggression", 2013.
 
-use super::case::TransferCase;
+use super::loss_cost::{self, BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
 use super::parts::{confirm, evidence, finding};
-use super::repair::{self, BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RTO_MIN;
 use whyslow_analysis::{
@@ -46,7 +46,7 @@ use whyslow_core::tcp::facts::Gap;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
     if lost_nothing(case) || !case.matters(lost, 0.1) {
         return None;
@@ -60,7 +60,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let is_guess = unseen > 0 && case.transfer.retransmitted.fast == 0;
     let confidence = if is_guess {
         BY_IP_NUMBERS
-    } else if repair::may_be_needless(case) {
+    } else if loss_cost::may_be_needless(case) {
         0.7
     } else {
         0.85
@@ -88,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// A probe for a lone segment also waits for the time that its ACK may be delayed (RFC 8985 section
 /// 7.2; Linux: 200 ms), and so has no effect if the timer is as short.
-fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
+fn remedies(case: &TransferView<'_>) -> Vec<Remedy> {
     let probes = case.direction().retransmitted.tail_probe > 0;
     let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
     let is_late = |gap: &Gap| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));
@@ -109,7 +109,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_core::tcp::facts::{Loss, Release};
 

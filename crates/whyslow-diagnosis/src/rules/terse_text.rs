@@ -23,8 +23,8 @@
 //! tcpdump(1); RFC 6864 (meaning of IP numbers).
 
 use super::black_hole::lacks_full_size;
-use super::case::{has_unread_tls, lacks_ip_headers};
 use super::rule::{Check, Rule};
+use super::rule_input::{has_unread_tls, lacks_ip_headers};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{Near, Problem, ProblemDetail, TextField};
@@ -74,7 +74,7 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::scene::{Scene, ms};
+    use super::super::synthetic_transfer::{Scene, ms};
     use super::*;
 
     /// A text of a download with a silence in it, taken next to the client.

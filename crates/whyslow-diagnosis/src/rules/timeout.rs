@@ -35,10 +35,10 @@
 //! RFC 6298, RFC 8985; Vasudevan et al. 2009 on timeouts in data centres.
 
 use super::black_hole::waited_before;
-use super::case::TransferCase;
+use super::loss_cost;
 use super::parts::{confirm, evidence, finding, remedy};
-use super::repair;
 use super::rule::{Check, Evidence, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use whyslow_core::tcp::facts::{Notice, Release};
@@ -46,17 +46,17 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    if repair::lost_nothing(case) {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
+    if loss_cost::lost_nothing(case) {
         return None;
     }
     // A lost tail, a lost retransmission, unanswered retries and a path that does not pass large
     // segments have findings of their own.
-    let copies = repair::cost_of_lost_retransmits(case) > Nanos::ZERO;
-    let of_copies = if copies { repair::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
-    let given_up = repair::given_up(case.direction(), case.transfer);
+    let copies = loss_cost::cost_of_lost_retransmits(case) > Nanos::ZERO;
+    let of_copies = if copies { loss_cost::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
+    let given_up = loss_cost::given_up(case.direction(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
-    let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();
+    let lost = (case.time(Limit::Timeout) - loss_cost::wait_for_tails(case) - of_copies - in_vain).or_zero();
     let before = waited_before(case);
     if before > lost {
         return first_copies(case, before);
@@ -80,7 +80,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // packets; IP numbers alone do not.
     let proven: Nanos = by_timer.filter(|gap| gap.missing.unwrap_or(0) == 0).map(|gap| gap.end - gap.start).sum();
     let is_guess = missing > 0 && proven < lost.scale(0.5) && case.transfer.retransmitted.fast == 0;
-    let confidence = if is_guess { repair::BY_IP_NUMBERS } else { 0.9 };
+    let confidence = if is_guess { loss_cost::BY_IP_NUMBERS } else { 0.9 };
     let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
     let mut found = finding(Cause::Timeout, lost, case.trust(confidence), statement);
     found.spans = spans;
@@ -107,26 +107,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// The loss is the network's. Settings with which the sender would find losses sooner are advised
 /// if the capture shows that they are missing.
-fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
+fn remedies(case: &TransferView<'_>) -> Vec<Remedy> {
     let mut remedies = remedy(Actor::Network, LossAction::FindFlightLoss);
-    if let Some(side) = repair::without_sack(case.facts) {
+    if let Some(side) = loss_cost::without_sack(case.facts) {
         let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
-        let on = repair::end_of(case.facts, side);
+        let on = loss_cost::end_of(case.facts, side);
         remedies.push(Remedy::new(who, LossAction::EnableSackForProbes { on }));
-    } else if let Some(wait) = repair::wait_without_probe(case) {
+    } else if let Some(wait) = loss_cost::wait_without_probe(case) {
         remedies.push(Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: Some(wait) }));
     }
     remedies
 }
 
 /// The first copies of a response's first bytes never came here.
-fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
+fn first_copies(case: &TransferView<'_>, waited: Nanos) -> Option<Finding> {
     if waited < whyslow_analysis::types::MIN_NOTICEABLE_DELAY || waited < case.duration().scale(0.1) {
         return None;
     }
     let missing = case.transfer.missing_before;
     let statement = LossStatement::LateResponse { wait_s: waited, packets: missing.into() };
-    let mut found = finding(Cause::Timeout, waited, case.trust(repair::BY_IP_NUMBERS), statement);
+    let mut found = finding(Cause::Timeout, waited, case.trust(loss_cost::BY_IP_NUMBERS), statement);
     let frames = [case.transfer.frames.0];
     found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &frames));
     found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::rules::icmp::tests::notice;
-    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
     use whyslow_analysis::types::Side;
     use whyslow_analysis::{End, Near};
     use whyslow_core::tcp::facts::{Fate, Gap};

@@ -34,9 +34,9 @@
 //! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser
 //! Networking", chapter 4.
 
-use super::case::TransferCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Unit};
 
@@ -51,7 +51,7 @@ const MAX_ADVISED: u64 = 4096;
 /// 5.2).
 const MIN_ADVISED: u64 = 1024;
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let transfer = case.transfer;
     let first = case.facts.content[case.sender].first_record(transfer.seq.0);
     let (start, end, _) = first.filter(|(_, _, kind)| *kind == APPLICATION_DATA)?;
@@ -88,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::synthetic_transfer::{Scene, ms};
     use whyslow_analysis::ExchangeAction;
     use whyslow_analysis::cause::Cause;
 

@@ -26,9 +26,9 @@
 //! ## References
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
-use super::case::ConnectionCase;
 use super::parts::{evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule, Saving};
+use super::rule_input::ConnectionView;
 use super::turns::{MIN_TURNS, Turns};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Remedy, Unit};
@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(che
 /// as many (TLS four, STARTTLS and a login as many more), and twice as many are the application's.
 const SURE_TURNS: u64 = 2 * MIN_TURNS;
 
-fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let turns = Turns::of(case)?;
     if turns.are_credited(case) {
         return None;

@@ -1,6 +1,6 @@
 //! Turns: messages that a program asks for as soon as it has the answer before them.
 
-use super::case::ConnectionCase;
+use super::rule_input::ConnectionView;
 use crate::estimate::{INITIAL_WINDOW, rounds_needed};
 use whyslow_analysis::Frame;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
@@ -39,7 +39,7 @@ pub(super) struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     /// Turns of this connection; `None` if they are too few, or cost too little.
-    pub fn of(case: &ConnectionCase<'a>) -> Option<Self> {
+    pub fn of(case: &ConnectionView<'a>) -> Option<Self> {
         let facts = case.facts;
         let rtt = facts.min_rtt()?;
         let soon = rtt.max(NOTICEABLE_WAIT);
@@ -77,14 +77,14 @@ impl<'a> Turns<'a> {
     }
 
     /// Whether most of them are pieces of one message.
-    pub fn are_credited(&self, case: &ConnectionCase<'_>) -> bool {
+    pub fn are_credited(&self, case: &ConnectionView<'_>) -> bool {
         let sizes = self.turns.iter().map(|(_, answer)| (answer.answered.map_or(0, |it| it.bytes), answer.bytes()));
         are_pieces(sizes, self.request(), case.facts.directions[case.facts.requester].mss.max(1))
     }
 
     /// Time of the connection if all is sent in one go. `None` for a login, whose turns depend on
     /// each other.
-    pub fn in_one_go(&self, case: &ConnectionCase<'_>) -> Option<Nanos> {
+    pub fn in_one_go(&self, case: &ConnectionView<'_>) -> Option<Nanos> {
         let facts = case.facts;
         if facts.content[facts.client].protocol == Some(Protocol::Ssh) {
             return None;
@@ -98,7 +98,7 @@ impl<'a> Turns<'a> {
 
     /// The round trips that all requests and all answers need when they are sent in one go: the
     /// windows of both sides open at the same time.
-    fn rounds(&self, case: &ConnectionCase<'_>) -> u32 {
+    fn rounds(&self, case: &ConnectionView<'_>) -> u32 {
         let requester = case.facts.requester;
         let asked = self.turns.iter().filter_map(|(_, answer)| answer.answered).map(|request| request.bytes).sum();
         let answered = self.turns.iter().map(|(_, answer)| answer.bytes()).sum();
@@ -110,7 +110,7 @@ impl<'a> Turns<'a> {
 
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it
 /// was there.
-fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
+fn turn<'a>(case: &ConnectionView<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
     let &(answer, _) = case.transfers[!case.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
     (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
@@ -142,7 +142,7 @@ fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::{are_pieces, at_once};
-    use crate::rules::scene::ms;
+    use crate::rules::synthetic_transfer::ms;
     use whyslow_units::Nanos;
 
     #[test]

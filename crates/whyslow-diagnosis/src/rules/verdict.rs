@@ -1,13 +1,13 @@
 //! The verdict on a transfer.
 
-use super::case::TransferCase;
+use super::rule_input::TransferView;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
 use whyslow_analysis::{Finding, Limit, Verdict};
 use whyslow_units::Nanos;
 
 /// The conclusion from all findings of a transfer. A cause is named alone only if it took half of
 /// the time, or twice as much as the next.
-pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> Verdict {
+pub fn verdict(case: &TransferView<'_>, findings: &[Finding]) -> Verdict {
     // A risk costs no time, and does not explain the transfer's time.
     match verdict_of_findings(findings, case.duration()) {
         Some(_) if case.transfer.known_span.is_some() => {
@@ -44,7 +44,7 @@ const ALONE: f64 = 0.8;
 
 /// The verdict if no rule claims the time. A path needs its round trip: if limits took two fifths
 /// of the time or more, and a noticeable time, something limited the transfer.
-fn without_cause(case: &TransferCase<'_>) -> Verdict {
+fn without_cause(case: &TransferView<'_>) -> Verdict {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
     let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);

@@ -29,16 +29,16 @@
 //! ## References
 //! RFC 9293 section 3.8.6.1.
 
-use super::case::TransferCase;
 use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
+use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Finding, Frame, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use whyslow_core::tcp::facts::Release;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check));
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ZeroWindow);
     if !case.matters(lost, 0.1) {
         return None;
@@ -58,7 +58,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// From the last data before the first closed window that stopped the sender, to the data that the
 /// last opening released. A round's frames would end where its data does: before the silence.
-fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
+fn frames(case: &TransferView<'_>) -> Vec<Frame> {
     let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {
         None => case.frames_of(Limit::ZeroWindow),
@@ -68,7 +68,7 @@ fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{Scene, at_ms, gap};
+    use super::super::synthetic_transfer::{Scene, at_ms, gap};
     use super::*;
     use whyslow_core::tcp::facts::Gap;
 

@@ -43,14 +43,14 @@ const MANY_BINS: usize = 16;
 const VARIES: f64 = 0.1;
 /// Largest difference between the rate that transfers gave up and the one that others got, as a
 /// share. Half and twice change none of 2,061 captures.
-const NEAR: f64 = 0.35;
+const MAX_EXCHANGE_ERROR: f64 = 0.35;
 /// Round trips until the others have adapted after one came or went: BBR probes with a quarter more
 /// in one of eight (draft-cardwell-iccrg-bbr-congestion-control-00, gain cycling), so that taking
 /// up a third takes two of its cycles. Half and twice change none of 2,061 captures.
 const SETTLED: f64 = 16.0;
 /// A transfer that is alone and has at most this multiple of its shared rate keeps to that rate by
 /// itself. Half and twice the excess over 1 change none of 2,061 captures.
-const KEPT: f64 = 1.2;
+const MAX_LONE_GAIN: f64 = 1.2;
 /// Least bins that show a rate, alone or shared: a median with one on each side. Half and twice
 /// change none of 2,061 captures.
 const MIN_LONE: usize = 3;
@@ -58,7 +58,7 @@ const MIN_LONE: usize = 3;
 /// excess over 1 change none of 2,061 captures.
 const EQUAL: f64 = 1.1;
 /// Parts below this share are not named. Half and twice change none of 2,061 captures.
-const PART: f64 = 0.05;
+const MIN_PART: f64 = 0.05;
 /// Most bins. Follows from [`BIN`]: 4,096 of a second are more than an hour, and bound the work.
 const MAX_BINS: i64 = 4096;
 /// Shortest and longest bin: the least delay that is noticed, and the time in which most transfers
@@ -289,10 +289,10 @@ fn check_with<'a>(
         .iter()
         .map(|&flow| {
             let place = ids.partition_point(|&id| id < flow.connection);
-            let keeps = lone(&bins, shared, place, rtt).is_some_and(|[alone, own, _]| alone <= KEPT * own);
+            let keeps = lone(&bins, shared, place, rtt).is_some_and(|[alone, own, _]| alone <= MAX_LONE_GAIN * own);
             share_of(flow, &spans, keeps, middle)
         })
-        .filter(|part| part.rate >= PART * rate[1] && part.time.0 >= whole.0 / BINS as i64)
+        .filter(|part| part.rate >= MIN_PART * rate[1] && part.time.0 >= whole.0 / BINS as i64)
         .collect();
     sort(&mut parts);
     if parts.iter().all(|part| part.flow.connection == parts[0].flow.connection) {
@@ -448,7 +448,8 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
         }
         // Less than the sum's own variation is not evidence.
         let [low, _, high] = tenths(more.iter().map(Bin::sum))?;
-        let gives_way = (got >= (VARIES * all).max(high - low)).then_some((gave - got).abs() <= NEAR * got)?;
+        let gives_way =
+            (got >= (VARIES * all).max(high - low)).then_some((gave - got).abs() <= MAX_EXCHANGE_ERROR * got)?;
         let since = two.last().zip(two.first()).map_or(Nanos::ZERO, |(last, first)| last.to - first.from);
         (gives_way || since >= rtt.scale(SETTLED)).then_some(gives_way)
     });

@@ -4,7 +4,7 @@
 //! order in which these ended.
 
 use crate::estimate::INFLATED_RTT;
-use crate::rules::TransferCase;
+use crate::rules::TransferView;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 use whyslow_analysis::{End, Frame, Near};
@@ -59,14 +59,14 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Whether a transfer has enough data to be compared.
-    fn is_large(case: &TransferCase<'_>) -> bool {
+    fn is_large(case: &TransferView<'_>) -> bool {
         let facts = case.facts;
         let is_known = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
         case.transfer.delivered.len() >= MIN_POINTS && is_known && case.context.rtt.is_some()
     }
 
     /// Flow of the connection `id`. Times count from `first`.
-    fn of(case: &TransferCase<'_>, id: u64, first: Time) -> Option<Self> {
+    fn of(case: &TransferView<'_>, id: u64, first: Time) -> Option<Self> {
         let (facts, transfer) = (case.facts, case.transfer);
         let curve = &transfer.delivered;
         let least = case.context.rtt?;
@@ -146,7 +146,7 @@ pub struct LargestFlows {
 impl LargestFlows {
     /// Adds a transfer of the connection `id`, if it is one of the largest. Times count from
     /// `first`.
-    pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Time) {
+    pub(crate) fn offer(&mut self, case: &TransferView<'_>, id: u64, first: Time) {
         if !Flow::is_large(case) {
             return;
         }

@@ -14,7 +14,7 @@ use whyslow_analysis::{
 use whyslow_units::Nanos;
 
 /// Limits that keep a transfer below its share of the bottleneck.
-const OTHERWISE: &[Limit] = &[
+const BELOW_ITS_SHARE: &[Limit] = &[
     Limit::Application,
     Limit::NagleDelayedAck,
     Limit::Pacing,
@@ -96,7 +96,7 @@ fn held_by_link(transfer: &Transfer, shared: &Bottleneck<'_>, part: &BottleneckS
 
 /// Time under limits of its own, nanoseconds.
 fn otherwise(transfer: &Transfer) -> i64 {
-    transfer.limits.iter().filter(|share| OTHERWISE.contains(&share.limit)).map(|share| share.seconds.0).sum()
+    transfer.limits.iter().filter(|share| BELOW_ITS_SHARE.contains(&share.limit)).map(|share| share.seconds.0).sum()
 }
 
 fn cause(shared: &Bottleneck<'_>) -> Cause {

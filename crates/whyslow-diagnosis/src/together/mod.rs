@@ -12,7 +12,7 @@ mod influence;
 mod joint;
 mod queue;
 #[cfg(test)]
-pub(crate) mod scene;
+pub(crate) mod synthetic_transfer;
 mod waiting;
 
 pub(crate) use common::check as check_common;

@@ -462,7 +462,7 @@ fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::scene::{flights, gap};
+    use crate::estimate::synthetic_transfer::{flights, gap};
 
     #[test]
     fn silence_before_a_probe_with_new_bytes_is_the_timers() {

@@ -5,7 +5,7 @@ use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
 use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
-use crate::estimate::scene::{context, flights};
+use crate::estimate::synthetic_transfer::{context, flights};
 use crate::limit::partition;
 use whyslow_analysis::types::{Limit, ModelChange};
 use whyslow_core::tcp::facts::{Loss, Release, TransferFacts};

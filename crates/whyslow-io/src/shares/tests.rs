@@ -3,8 +3,8 @@
 //! Shares of the connections, merged, are the whole.
 
 use super::*;
+use crate::omitted::tests::capture;
 use crate::scan::scan_shares;
-use crate::unlisted::tests::capture;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn shares(inputs: &[Input], of: usize, every: bool) -> Vec<Vec<Vec<u8>>> {
     condensed.into_iter().map(account).collect()
 }
 
-fn merged(shares: &[Vec<Vec<u8>>], every: bool) -> Result<(Reading, UnlistedConnections), Error> {
+fn merged(shares: &[Vec<Vec<u8>>], every: bool) -> Result<(Reading, OmittedConnections), Error> {
     let mut files = RowFiles::default();
     for (number, rows) in shares.iter().enumerate().rev() {
         rows.iter().for_each(|row| files.push(&number.to_string(), row).unwrap());
@@ -129,11 +129,11 @@ fn every_connection_of_many_comes_once() {
     fs::write(&paths[0], &whole[..half]).unwrap();
     fs::write(&paths[1], [&whole[..24], &whole[half..]].concat()).unwrap();
     let inputs = paths.map(Input::Path);
-    let (reading, unlisted) = crate::read_every(options(), &[&inputs], &Stop::default(), &mut |_| ()).unwrap();
+    let (reading, omitted) = crate::read_every(options(), &[&inputs], &Stop::default(), &mut |_| ()).unwrap();
     let (found, every) = merged(&shares(&inputs, 3, true), true).unwrap();
     assert!(format!("{:?}", found.analysis) == format!("{:?}", reading.analysis));
     let mut all = every.with_listed(&found.analysis).unwrap();
-    for expected in unlisted.with_listed(&reading.analysis).unwrap() {
+    for expected in omitted.with_listed(&reading.analysis).unwrap() {
         assert_eq!(format!("{:?}", all.next().unwrap().unwrap()), format!("{:?}", expected.unwrap()));
     }
     assert!(all.next().is_none());

@@ -85,8 +85,8 @@ fn is_modelled_if_stopped(before: bool) -> bool {
     }
     let later = stop.later();
     ask();
-    let (fragment, unlisted) = pool.into_fragment();
-    let PoolFindings { analysis, .. } = finish(fragment, unlisted, 1, &later).unwrap();
+    let (fragment, omitted) = pool.into_fragment();
+    let PoolFindings { analysis, .. } = finish(fragment, omitted, 1, &later).unwrap();
     analysis.connections[0].transfers.iter().any(|transfer| transfer.model_s.is_some())
 }
 

@@ -106,7 +106,7 @@ pub enum Change {
 }
 
 /// Share of the top cause's cost: a small change may put another one within it first.
-const NEAR: f64 = 0.8;
+const MIN_SAME_COST: f64 = 0.8;
 /// Share of a cost in a part of a capture: the whole capture shows at least this much.
 const SHOWN: f64 = 0.5;
 
@@ -124,8 +124,8 @@ impl Change {
             // What is waited for when the capture ends is waited for as long as it goes on.
             _ if after == Cause::NoAnswer && whole.cost(after).seconds > 0.0 => true,
             _ if takes != Takes::Nothing => known > 0.0 && known >= SHOWN * cost.seconds,
-            Some(before) => known >= NEAR * whole.cost(before).seconds,
-            None => known >= NEAR * cost.seconds,
+            Some(before) => known >= MIN_SAME_COST * whole.cost(before).seconds,
+            None => known >= MIN_SAME_COST * cost.seconds,
         };
         let less_sure = whole.top.is_some() && cost.confidence < LIKELY;
         match (stays, less_sure) {

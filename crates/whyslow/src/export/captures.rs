@@ -32,11 +32,11 @@ impl Captures<'_> {
             Some(spooled) => Opening { names: spooled.names(), ..Opening::of(spooled.inputs().to_vec()) },
             None => Opening::of(self.inputs.to_vec()),
         };
-        let (mut reading, unlisted) = report::read_every(&opening)?;
+        let (mut reading, omitted) = report::read_every(&opening)?;
         for capture in &mut reading.analysis.captures {
             capture.path = opening.name(&capture.path);
         }
-        let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
+        let connections = omitted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
         let mut meter = Meter::new();
         let mut progress = |progress| meter.update(progress);
         let mut packets = PacketExport::new(&reading, &Stop::default(), &mut progress);

@@ -1,6 +1,6 @@
 use super::conclude;
 use crate::together::LargestFlows;
-use crate::together::scene::{connection, ms, transfer};
+use crate::together::synthetic_transfer::{connection, ms, transfer};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Connection, Limit, LimitShare};
 

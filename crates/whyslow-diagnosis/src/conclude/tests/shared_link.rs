@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::conclude;
-use crate::together::scene::{connection, flow, found, ms, transfer};
+use crate::together::synthetic_transfer::{connection, flow, found, ms, transfer};
 use crate::together::{Flow, LargestFlows, MAX_FLOWS};
 use whyslow_analysis::Statement;
 use whyslow_analysis::cause::Cause;

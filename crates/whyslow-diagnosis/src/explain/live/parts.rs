@@ -1,7 +1,7 @@
 //! Reports in parts: of very many connections that end together an account each would fill the
 //! memory.
 
-use super::{Ended, LiveExplainer, PART, Pending, newly_forgotten};
+use super::{Ended, LiveExplainer, MAX_CONNECTIONS_PER_PART, Pending, newly_forgotten};
 use crate::assemble::ListedTransfers;
 use crate::conclude;
 use crate::explain::open_connection::OpenConnection;
@@ -21,7 +21,7 @@ impl LiveExplainer {
         let mut open = self.explainer.table.drain().into_iter();
         self.work = conclude::MAX_WORK;
         loop {
-            for kept in open.by_ref().take(PART.saturating_sub(self.closed.len())) {
+            for kept in open.by_ref().take(MAX_CONNECTIONS_PER_PART.saturating_sub(self.closed.len())) {
                 self.explainer.close(kept, end);
             }
             self.take_closed();
@@ -48,7 +48,7 @@ impl LiveExplainer {
     pub(super) fn complete(&mut self, ended: &mut Ended, open: usize) {
         let waiting = self.due.len() + self.closed.len() + open;
         ended.more = waiting > 0;
-        let work = self.work / (1 + waiting.div_ceil(PART) as u64);
+        let work = self.work / (1 + waiting.div_ceil(MAX_CONNECTIONS_PER_PART) as u64);
         self.work -= work;
         self.predict(ended, work);
         self.window.add(ended.connections.iter().map(|ended| &ended.connection));
@@ -56,7 +56,7 @@ impl LiveExplainer {
 
     /// Reports connections that have left the table.
     pub(super) fn report_closed(&mut self, ended: &mut Ended) {
-        while ended.connections.len() < PART
+        while ended.connections.len() < MAX_CONNECTIONS_PER_PART
             && let Some((mut kept, until)) = self.closed.pop_front()
         {
             if kept.value.is_opening() && has_cost_nothing(&mut kept, until) {

@@ -415,7 +415,7 @@ fn many_connections_are_reported_in_parts_each_once() {
     let mut rest = Vec::new();
     at_end.finish_in_parts(|part| rest.push(part));
     for parts in [parts, both, rest] {
-        assert!(parts.len() > 3 && parts.iter().all(|part| part.connections.len() <= PART));
+        assert!(parts.len() > 3 && parts.iter().all(|part| part.connections.len() <= MAX_CONNECTIONS_PER_PART));
         let mut ids: Vec<_> =
             parts.iter().flat_map(|part| &part.connections).map(|reported| reported.connection.id).collect();
         assert_eq!(ids, (1..=count).collect::<Vec<_>>());

@@ -3,11 +3,11 @@ use super::*;
 
 #[test]
 fn buffer_is_sized_for_the_given_path_rate() {
-    let scene = crate::rules::scene::Scene::flights(&[60_000; 20]);
+    let scene = crate::rules::synthetic_transfer::Scene::flights(&[60_000; 20]);
     let needed = |path_rate| {
         scene.judge(|case| {
             let context = crate::estimate::Context { path_rate, ..case.context };
-            buffer_for(&TransferCase { context, ..*case }).unwrap()
+            buffer_for(&TransferView { context, ..*case }).unwrap()
         })
     };
     // Twice 20 Mbit/s over 100 ms, in steps of 64 KiB.

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::rules::scene::{MSS, Scene, at_ms, ms};
+use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
 use whyslow_analysis::End;
 use whyslow_analysis::types::{Frame, RetransmissionKind};
 use whyslow_core::tcp::facts::Retransmission;

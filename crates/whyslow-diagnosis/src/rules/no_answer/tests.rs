@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rules::icmp::tests::notice;
-use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
+use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RequestProtocol;
 use whyslow_analysis::{Action, Statement, UnansweredRequest, Undelivered};

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::rules::scene::{MSS, Scene, at_ms, ms};
+use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{ExchangeStatement, FirstReply, Frame, Near};
 use whyslow_core::tcp::facts::Vantage;

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::together::scene::{flow, ms};
+use crate::together::synthetic_transfer::{flow, ms};
 use whyslow_analysis::End;
 
 /// Two flows over a link of 20 Mbit/s: at each time the second gets the rest of the first.

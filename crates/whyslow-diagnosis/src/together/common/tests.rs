@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::together::scene::{connection, ms};
+use crate::together::synthetic_transfer::{connection, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{SpreadCost, Statement};
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{CarriedWindow, grown};
-use crate::estimate::scene::{MSS, context, flights, gap};
+use crate::estimate::synthetic_transfer::{MSS, context, flights, gap};
 use crate::limit::partition;
 use whyslow_core::tcp::facts::{Loss, Release, TransferFacts};
 use whyslow_units::Time;

@@ -1,4 +1,4 @@
-//! [`UnlistedConnections`]: connections beyond the listing limit, streamed to an optional sink.
+//! [`OmittedConnections`]: connections beyond the listing limit, streamed to an optional sink.
 //!
 //! Of very many connections an analysis lists those that lost the most time. The others wait in
 //! temporary files ([`Spill`]) until everything was read, and come back one at a time in the order
@@ -12,11 +12,11 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whyslow_analysis::{Analysis, Connection};
-use whyslow_diagnosis::explain::{Explainer, Fragment, UnlistedCompletion, UnlistedSink};
+use whyslow_diagnosis::explain::{Explainer, Fragment, OmittedCompletion, OmittedSink};
 
 /// What explainers of one set of captures give away.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UnlistedSpill(Arc<Mutex<State>>);
+pub(crate) struct OmittedSpill(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -24,11 +24,11 @@ struct State {
     failed: Option<std::io::Error>,
 }
 
-impl UnlistedSpill {
+impl OmittedSpill {
     /// Receives the connections that this explainer does not list.
     pub(crate) fn attach_to(&self, explainer: &mut Explainer) {
         let own = self.clone();
-        explainer.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
+        explainer.give_omitted_to(OmittedSink::new(move |connection| own.put(&connection)));
     }
 
     fn put(&self, connection: &Connection) {
@@ -58,8 +58,8 @@ impl UnlistedSpill {
     ///
     /// # Errors
     /// If a connection could not be stored.
-    pub(crate) fn finish(&self, completion: UnlistedCompletion) -> Result<UnlistedOfSet, Error> {
-        Ok(UnlistedOfSet { spill: self.take()?, completion })
+    pub(crate) fn finish(&self, completion: OmittedCompletion) -> Result<OmittedOfSet, Error> {
+        Ok(OmittedOfSet { spill: self.take()?, completion })
     }
 
     /// All of them, before they are complete.
@@ -79,54 +79,54 @@ impl UnlistedSpill {
         }
     }
 
-    /// Takes the unlisted connections when fragments are merged.
+    /// Takes the omitted connections when fragments are merged.
     pub(crate) fn attach_to_merged(&self, fragment: &mut Fragment) {
         let own = self.clone();
-        fragment.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
+        fragment.give_omitted_to(OmittedSink::new(move |connection| own.put(&connection)));
     }
 }
 
 /// Those of one set of captures.
 #[derive(Debug)]
-pub(crate) struct UnlistedOfSet {
+pub(crate) struct OmittedOfSet {
     spill: Spill,
-    completion: UnlistedCompletion,
+    completion: OmittedCompletion,
 }
 
-impl UnlistedOfSet {
+impl OmittedOfSet {
     /// With the set's captures among all, and the number of connections in the sets before it.
-    pub(crate) fn placed(self, captures: Range<usize>, before: u64) -> PlacedUnlisted {
-        PlacedUnlisted { set: self, captures, before }
+    pub(crate) fn placed(self, captures: Range<usize>, before: u64) -> PlacedOmitted {
+        PlacedOmitted { set: self, captures, before }
     }
 }
 
 /// Those of a set, and where that is among the others.
 #[derive(Debug)]
-pub(crate) struct PlacedUnlisted {
-    set: UnlistedOfSet,
+pub(crate) struct PlacedOmitted {
+    set: OmittedOfSet,
     captures: Range<usize>,
     before: u64,
 }
 
 /// The connections that an analysis does not list. They hold temporary files.
 #[derive(Debug)]
-pub struct UnlistedConnections {
-    pub(crate) sets: Vec<PlacedUnlisted>,
+pub struct OmittedConnections {
+    pub(crate) sets: Vec<PlacedOmitted>,
     /// There are several sets, and frames name their file.
     pub(crate) is_apart: bool,
 }
 
-impl UnlistedConnections {
+impl OmittedConnections {
     /// All connections: those that `analysis`, which was read with these, lists, and the others
     /// among them; set by set of captures that continue each other, in the order of their first
-    /// packets. In a set beyond the limit, unlisted numbers may follow those of
+    /// packets. In a set beyond the limit, omitted numbers may follow those of
     /// the next set.
     ///
     /// # Errors
     /// When the temporary files cannot be written or read; so may each connection.
     pub fn with_listed(self, analysis: &Analysis) -> Result<EveryConnection<'_>, Error> {
         let is_apart = self.is_apart;
-        let sets = self.sets.into_iter().map(|placed| UnlistedReader::new(placed, is_apart));
+        let sets = self.sets.into_iter().map(|placed| OmittedReader::new(placed, is_apart));
         let sets = sets.collect::<Result<VecDeque<_>, _>>()?;
         Ok(EveryConnection { sets, listed: analysis.connections.iter().peekable() })
     }
@@ -134,9 +134,9 @@ impl UnlistedConnections {
 
 /// Reads those of a set.
 #[derive(Debug)]
-struct UnlistedReader {
+struct OmittedReader {
     records: Merge,
-    completion: UnlistedCompletion,
+    completion: OmittedCompletion,
     captures: Range<usize>,
     before: u64,
     is_apart: bool,
@@ -144,9 +144,9 @@ struct UnlistedReader {
     next: Option<Connection>,
 }
 
-impl UnlistedReader {
-    fn new(placed: PlacedUnlisted, is_apart: bool) -> Result<Self, Error> {
-        let PlacedUnlisted { set: UnlistedOfSet { spill, completion }, captures, before } = placed;
+impl OmittedReader {
+    fn new(placed: PlacedOmitted, is_apart: bool) -> Result<Self, Error> {
+        let PlacedOmitted { set: OmittedOfSet { spill, completion }, captures, before } = placed;
         let records = spill.into_sorted().map_err(|cause| Error::NoRoom { cause })?;
         let mut reader = Self { records, completion, captures, before, is_apart, next: None };
         reader.advance()?;
@@ -171,7 +171,7 @@ impl UnlistedReader {
 /// All connections of captures, one at a time.
 #[derive(Debug)]
 pub struct EveryConnection<'a> {
-    sets: VecDeque<UnlistedReader>,
+    sets: VecDeque<OmittedReader>,
     listed: Peekable<std::slice::Iter<'a, Connection>>,
 }
 
@@ -180,7 +180,7 @@ impl Iterator for EveryConnection<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(set) = self.sets.front_mut() {
-            let end = set.next.as_ref().map_or(u64::MAX, |unlisted| unlisted.id);
+            let end = set.next.as_ref().map_or(u64::MAX, |omitted| omitted.id);
             let is_next = |listed: &&Connection| set.captures.contains(&listed.capture) && listed.id < end;
             if let Some(listed) = self.listed.next_if(is_next) {
                 return Some(Ok(listed.clone()));

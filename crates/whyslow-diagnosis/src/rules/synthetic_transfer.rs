@@ -1,6 +1,6 @@
 //! Synthetic transfers for the tests of the rules: the facts that the `tcp` stage would give.
 
-use super::{ConnectionCase, TransferCase, awaited_until, check_connection, check_transfer, verdict};
+use super::{ConnectionView, TransferView, awaited_until, check_connection, check_transfer, verdict};
 use crate::estimate::Context;
 use crate::limit;
 use whyslow_analysis::cause::Cause;
@@ -33,7 +33,7 @@ pub(super) fn at_ms(milliseconds: i64) -> Time {
 
 /// A pause within a transfer.
 pub(super) fn gap(start: Time, end: Time, release: Release) -> Gap {
-    Gap { last_ack: false, ..crate::estimate::scene::gap(start, end, release) }
+    Gap { last_ack: false, ..crate::estimate::synthetic_transfer::gap(start, end, release) }
 }
 
 /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
@@ -148,12 +148,12 @@ impl Scene {
     }
 
     /// Result of `by` for it as a case.
-    pub fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
+    pub fn judge<T>(&self, by: impl Fn(&TransferView<'_>) -> T) -> T {
         let context = Context::new(&self.facts, Side::B);
         let partition = limit::partition(&self.transfer, &context);
         let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
         assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
-        by(&TransferCase {
+        by(&TransferView {
             facts: &self.facts,
             first: Time::ZERO,
             sender: Side::B,
@@ -193,7 +193,7 @@ fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
     with_connection(facts, |case| check_connection(case).into_iter().find(|finding| finding.cause == cause))
 }
 
-fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionCase<'_>) -> T) -> T {
+fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionView<'_>) -> T) -> T {
     let mut facts = facts.clone();
     for direction in &mut facts.directions {
         direction.transfers_total = direction.transfers.len() as u64;
@@ -202,5 +202,5 @@ fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionCase<'_>) -> T) -> T
             direction.bytes = last.seq.1 - 1;
         }
     }
-    by(&ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &whyslow_core::message::waits(&facts) })
+    by(&ConnectionView { facts: &facts, transfers: [&[], &[]], waits: &whyslow_core::message::waits(&facts) })
 }

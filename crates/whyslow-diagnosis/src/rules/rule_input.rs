@@ -17,7 +17,7 @@ pub(super) const SSH_PORT: u16 = 22;
 
 /// One transfer.
 #[derive(Debug)]
-pub struct TransferCase<'a> {
+pub struct TransferView<'a> {
     /// Its connection.
     pub facts: &'a Facts,
     /// Times are counted from here.
@@ -36,7 +36,7 @@ pub struct TransferCase<'a> {
     pub earlier: &'a [(&'a TransferFacts, Partition)],
 }
 
-impl TransferCase<'_> {
+impl TransferView<'_> {
     /// The sender's direction.
     pub(super) fn direction(&self) -> &DirectionFacts {
         &self.facts.directions[self.sender]
@@ -175,7 +175,7 @@ impl TransferCase<'_> {
 
 /// A connection with its transfers, each with its limits.
 #[derive(Debug)]
-pub struct ConnectionCase<'a> {
+pub struct ConnectionView<'a> {
     /// The connection.
     pub facts: &'a Facts,
     /// By sending side: each transfer and its partition, in time order.
@@ -184,13 +184,13 @@ pub struct ConnectionCase<'a> {
     pub waits: &'a [Wait],
 }
 
-impl ConnectionCase<'_> {
+impl ConnectionView<'_> {
     /// The transfers of the side that is asked.
     pub(super) fn answers(&self) -> &[TransferFacts] {
         &self.facts.directions[!self.facts.requester].transfers
     }
 
-    /// As [`TransferCase::trust`], for findings from several transfers.
+    /// As [`TransferView::trust`], for findings from several transfers.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         with_clock_doubt(&self.facts.capture_defects, confidence)
     }

@@ -55,10 +55,10 @@ fn every(files: &[&Path], threads: usize) -> (Analysis, Vec<Connection>) {
     let inputs: Vec<_> = files.iter().map(|path| Input::Path(path.to_path_buf())).collect();
     let options =
         ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None, messages: true };
-    let (reading, unlisted) = read_every(options.clone(), &[&inputs], &Stop::default(), &mut |_| {}).unwrap();
+    let (reading, omitted) = read_every(options.clone(), &[&inputs], &Stop::default(), &mut |_| {}).unwrap();
     let listed = read_on(options, &[&inputs], &Stop::default(), &mut |_| {}).unwrap().analysis;
     assert_eq!(format!("{:?}", reading.analysis), format!("{listed:?}"), "nothing else changes");
-    let all = unlisted.with_listed(&reading.analysis).unwrap().collect::<Result<_, _>>().unwrap();
+    let all = omitted.with_listed(&reading.analysis).unwrap().collect::<Result<_, _>>().unwrap();
     (reading.analysis, all)
 }
 

@@ -1,6 +1,6 @@
 //! Evidence that a proxy forwards another connection.
 
-use super::case::TransferCase;
+use super::rule_input::TransferView;
 use whyslow_analysis::Frame;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
 use whyslow_core::tcp::facts::Release;
@@ -36,11 +36,11 @@ pub(super) struct Rhythm {
 }
 
 /// Whether the transfer has such a rhythm.
-pub(super) fn is_relayed(case: &TransferCase<'_>) -> bool {
+pub(super) fn is_relayed(case: &TransferView<'_>) -> bool {
     rhythm(case).is_some()
 }
 
-pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
+pub(super) fn rhythm(case: &TransferView<'_>) -> Option<Rhythm> {
     let (transfer, rtt) = (case.transfer, case.context.rtt?);
     let far = rtt.scale(FAR).max(MIN_NOTICEABLE_DELAY);
     let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
@@ -71,7 +71,7 @@ pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
 
 /// The far end's SYN and its data came over different distances, so that two machines may have
 /// answered.
-pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
+pub(super) fn is_two_machines(case: &TransferView<'_>) -> bool {
     // Routing protocols bind their packets to one hop.
     matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > MIN_TTL)
 }

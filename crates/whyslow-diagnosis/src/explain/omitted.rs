@@ -1,11 +1,11 @@
 //! Connections beyond the listing limit, streamed to an optional sink.
 //!
 //! They are given away while the captures are read, in any order, identified by the place of their
-//! first packet among all packets. Data that is complete only at the end ([`UnlistedCompletion`])
+//! first packet among all packets. Data that is complete only at the end ([`OmittedCompletion`])
 //! is added then, in the order of these places. No model is run for them, and no finding spans
 //! them.
 
-use super::openings::{ConnectionNumbers, OpeningPositions};
+use super::connection_ordinals::{ConnectionNumbers, OpeningPositions};
 use crate::conclude::{self, Names};
 use std::fmt;
 use std::net::IpAddr;
@@ -16,9 +16,9 @@ use whyslow_core::flow::ConnectionId;
 /// Takes connections that are not listed, whose [`id`](Connection::id) is the place of their first
 /// packet among all, in any order; from several threads, if several explainers have it.
 #[derive(Clone)]
-pub struct UnlistedSink(Arc<dyn Fn(Connection) + Send + Sync>);
+pub struct OmittedSink(Arc<dyn Fn(Connection) + Send + Sync>);
 
-impl UnlistedSink {
+impl OmittedSink {
     /// Calls `take` with each.
     pub fn new(take: impl Fn(Connection) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
@@ -29,15 +29,15 @@ impl UnlistedSink {
     }
 }
 
-impl fmt::Debug for UnlistedSink {
+impl fmt::Debug for OmittedSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UnlistedSink")
+        f.write_str("OmittedSink")
     }
 }
 
-/// Data of unlisted connections that is known only when everything was read.
+/// Data of omitted connections that is known only when everything was read.
 #[derive(Debug, Default)]
-pub struct UnlistedCompletion {
+pub struct OmittedCompletion {
     pub(super) numbers: ConnectionNumbers,
     /// Connections with QUIC only.
     pub(super) quic_numbers: ConnectionNumbers,
@@ -47,7 +47,7 @@ pub struct UnlistedCompletion {
     pub(super) path_rate: Option<f64>,
 }
 
-impl UnlistedCompletion {
+impl OmittedCompletion {
     /// `openings`: of all connections, and of those of QUIC.
     pub(super) fn new(
         openings: [Vec<OpeningPositions>; 2],

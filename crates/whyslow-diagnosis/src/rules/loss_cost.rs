@@ -2,8 +2,8 @@
 //! need.
 
 use super::black_hole::is_black_hole;
-use super::case::TransferCase;
 use super::policing::is_policed;
+use super::rule_input::TransferView;
 use crate::limit::{self, Span};
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{CostSpan, End, Limit};
@@ -13,7 +13,7 @@ use whyslow_units::{Nanos, Time};
 
 /// Recovery, and from the first loss on the time under a window that losses reduced. The effects of
 /// spurious retransmissions of late segments belong to reordering.
-pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn cost(case: &TransferView<'_>) -> Nanos {
     let kinds = &case.transfer.retransmitted;
     let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
     let share = lost as f64 / (lost + case.transfer.spurious_fast).max(1) as f64;
@@ -21,11 +21,11 @@ pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
 }
 
 /// Time in congestion avoidance after the first loss.
-fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
+fn slow_since_loss(case: &TransferView<'_>) -> Nanos {
     slow_spans(case).map(Span::length).sum()
 }
 
-fn slow_spans<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
+fn slow_spans<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Span> {
     let first =
         case.transfer.rounds.iter().find(|round| round.retransmitted > 0).map_or(Time::MAX, |round| round.start);
     let spans = case.partition.spans.iter();
@@ -33,7 +33,7 @@ fn slow_spans<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> 
 }
 
 /// When that was.
-pub(super) fn spans(case: &TransferCase<'_>) -> Vec<CostSpan> {
+pub(super) fn spans(case: &TransferView<'_>) -> Vec<CostSpan> {
     let repairing = case.partition.spans.iter().filter(|span| span.limit == Limit::LossRecovery);
     let mut spans = case.spans_at(repairing.chain(slow_spans(case)));
     spans.sort_unstable_by_key(|span| span.start_s);
@@ -48,7 +48,7 @@ pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
 
 /// Whether BBR may help the sender: not one that keeps its rate or its flights whatever is lost, as
 /// BBR does.
-pub(super) fn may_help_with_bbr(case: &TransferCase<'_>) -> bool {
+pub(super) fn may_help_with_bbr(case: &TransferView<'_>) -> bool {
     !case.partition.shape.paced && !ignores_losses(case)
 }
 
@@ -64,7 +64,7 @@ const IGNORED: usize = 3;
 /// Least flight after a loss over the one before, for a sender that ignores losses: CUBIC continues
 /// with 0.7 (RFC 9438 section 4.6), Reno with half (RFC 5681). Half and twice the distance to 1
 /// change none of 2,061 captures.
-const KEPT: f64 = 0.9;
+const MIN_KEPT_FLIGHT: f64 = 0.9;
 
 /// Rounds after the last loss in which a window would have grown: by a segment a round (RFC 5681
 /// section 3.1), so by more than flights vary. Half and twice change none of 2,061 captures.
@@ -72,7 +72,7 @@ const GROWING: usize = 12;
 
 /// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
 /// nothing holds it: a window that follows losses does both.
-fn ignores_losses(case: &TransferCase<'_>) -> bool {
+fn ignores_losses(case: &TransferView<'_>) -> bool {
     let rounds = &case.transfer.rounds;
     let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].retransmitted > 0).collect();
     let calm = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted == 0);
@@ -85,7 +85,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
             Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
         })
         .collect();
-    if kept.len() >= IGNORED && median_f64(kept).is_some_and(|kept| kept >= KEPT) {
+    if kept.len() >= IGNORED && median_f64(kept).is_some_and(|kept| kept >= MIN_KEPT_FLIGHT) {
         return true;
     }
     // Growth behind the last loss would be seen, where the window of the receiver leaves room.
@@ -99,7 +99,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
 
 /// Time that recoveries took beyond the round trip that each needs with SACK, if it matters; zero
 /// if SACK is on, or unknown.
-pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn cost_without_sack(case: &TransferView<'_>) -> Nanos {
     let handshake = &case.facts.handshake;
     let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
     let Recoveries { count: number, took } = case.transfer.recoveries;
@@ -111,16 +111,16 @@ pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
 }
 
 /// The part of the waits for the timer that was for a retransmission that answered duplicate ACKs.
-pub(super) fn wait_for_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn wait_for_lost_retransmits(case: &TransferView<'_>) -> Nanos {
     waits_for_lost_retransmits(case).map(|gap| gap.end - gap.start).sum()
 }
 
-pub(super) fn waits_for_lost_retransmits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+pub(super) fn waits_for_lost_retransmits<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Gap> {
     case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail)
 }
 
 /// Time of waits for lost retransmissions, if it matters. Repairs cost nothing on a full path.
-pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn cost_of_lost_retransmits(case: &TransferView<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
     let lost = case.transfer.lost_retransmits.waited.min(repairing);
     let other = case.facts.capture_defects.one_direction || is_black_hole(case) || is_policed(case);
@@ -129,7 +129,7 @@ pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
 
 /// Whether the capture ends before it is known that the last copy was needed: an ACK alone may be
 /// that of the first copy.
-pub(super) fn may_be_needless(case: &TransferCase<'_>) -> bool {
+pub(super) fn may_be_needless(case: &TransferView<'_>) -> bool {
     let last = case.transfer.gaps.iter().rfind(|gap| gap.release == Release::Timer).map(|gap| gap.end);
     let decided = case.rtt().unwrap_or_default().scale(2.0) + limit::MAX_DELAYED_ACK;
     let is_open = !case.transfer.acknowledged || case.facts.closing == [None; 2];
@@ -137,7 +137,7 @@ pub(super) fn may_be_needless(case: &TransferCase<'_>) -> bool {
 }
 
 /// Whether all retransmitted data had arrived: nothing was lost, whatever the timer caused.
-pub(super) fn lost_nothing(case: &TransferCase<'_>) -> bool {
+pub(super) fn lost_nothing(case: &TransferView<'_>) -> bool {
     let kinds = &case.transfer.retransmitted;
     let needed = kinds.fast + kinds.timeout + kinds.tail_probe;
     (kinds.spurious > 0 && needed == 0) || arrived(case)
@@ -145,7 +145,7 @@ pub(super) fn lost_nothing(case: &TransferCase<'_>) -> bool {
 
 /// Whether the receiver's own capture has the first copy of all that came again, and no duplicate
 /// ACK reports a hole: the network delivered it, and the ACK was late or lost.
-fn arrived(case: &TransferCase<'_>) -> bool {
+fn arrived(case: &TransferView<'_>) -> bool {
     let losses = &case.transfer.losses;
     let in_capture = !losses.is_empty() && losses.iter().all(|loss| !loss.unseen);
     case.near_receiver() && in_capture && case.transfer.retransmitted.fast == 0
@@ -166,7 +166,7 @@ pub(super) fn without_sack(facts: &Facts) -> Option<Side> {
 /// A wait for the timer in which a probe was due, and the sender is seen to have sent none (RFC
 /// 8985 section 7.2: two round trips after the last ACK, with more than one segment outstanding);
 /// the first of them. None once it has probed, with new bytes too, or has found losses by ACKs.
-pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
+pub(super) fn wait_without_probe(case: &TransferView<'_>) -> Option<Nanos> {
     let kinds = &case.direction().retransmitted;
     let rtt = case.rtt().filter(|_| case.near_sender() && kinds.tail_probe + kinds.fast + kinds.spurious == 0)?;
     let first = case.transfer.gaps.iter().find(|gap| gap.release == Release::Timer)?;
@@ -178,11 +178,11 @@ pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
 }
 
 /// Time that the sender waited for a timer to detect a lost tail.
-pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn wait_for_tails(case: &TransferView<'_>) -> Nanos {
     tail_waits(case).map(|gap| gap.end - gap.start).sum()
 }
 
-pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+pub(super) fn tail_waits<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Gap> {
     let kinds = &case.transfer.retransmitted;
     // If none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;

@@ -1,16 +1,16 @@
 //! An explainer gives away the connections that it does not list, as soon as that is certain.
 
 use super::Explainer;
-use super::accounts::Entry;
-use super::unlisted::UnlistedSink;
+use super::omitted::OmittedSink;
+use super::top_connections::Entry;
 
 impl Explainer {
     /// Gives connections that are not listed to `sink`, while packets come and at the end. Each
     /// gets an account for that, which takes most of the time of a capture of short connections.
     /// All explainers that share connections need one.
-    pub fn give_unlisted_to(&mut self, sink: UnlistedSink) {
+    pub fn give_omitted_to(&mut self, sink: OmittedSink) {
         self.accounts.hold_dropped();
-        self.unlisted = Some(sink);
+        self.omitted = Some(sink);
     }
 
     /// Gives away the entries that are not listed. Data of listed connections stays as it is.
@@ -26,7 +26,7 @@ impl Explainer {
                     account.connection
                 }
             };
-            if let Some(sink) = &self.unlisted {
+            if let Some(sink) = &self.omitted {
                 sink.take(connection);
             }
         }

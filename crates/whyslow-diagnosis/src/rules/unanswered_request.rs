@@ -5,7 +5,7 @@
 //! the payload if readable. It never calls a push, a protocol's credit, a reply or a closing
 //! message a request; if it cannot distinguish them, it returns none.
 
-use super::case::SSH_PORT;
+use super::rule_input::SSH_PORT;
 use whyslow_analysis::UnansweredRequest;
 use whyslow_core::message;
 use whyslow_core::tcp::facts::{Facts, TransferFacts};

@@ -101,13 +101,13 @@ impl Entry {
 
 /// Connections that are not listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub(super) struct Unlisted {
+pub(super) struct Omitted {
     pub(super) count: u64,
     /// Their payload.
     pub(super) bytes: u64,
 }
 
-impl Unlisted {
+impl Omitted {
     fn add(&mut self, other: Self) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -126,7 +126,7 @@ pub(super) struct AccountList {
     most: usize,
     /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
-    unlisted: Unlisted,
+    omitted: Omitted,
     /// Entries that are not listed, since they were last taken; `None` if no caller wants them.
     dropped: Option<Vec<Entry>>,
 }
@@ -139,7 +139,7 @@ impl Default for AccountList {
 
 impl AccountList {
     pub(super) fn new(most: usize) -> Self {
-        Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default(), dropped: None }
+        Self { held: Vec::new(), most: most.max(1), last: None, omitted: Omitted::default(), dropped: None }
     }
 
     /// Holds those that are not listed until they are [taken](Self::take_dropped).
@@ -170,7 +170,7 @@ impl AccountList {
     }
 
     fn drop_entry(&mut self, entry: Entry) {
-        self.unlisted.add(Unlisted::one(entry.size()));
+        self.omitted.add(Omitted::one(entry.size()));
         if let Some(dropped) = &mut self.dropped {
             dropped.push(entry);
         }
@@ -245,7 +245,7 @@ impl AccountList {
             Entry::Accounted(account) => account,
             Entry::Unaccounted(size, entry) => Box::new(account(size, entry)),
         });
-        ListedAccounts { accounts: accounts.collect(), most: self.most, unlisted: self.unlisted, others: Vec::new() }
+        ListedAccounts { accounts: accounts.collect(), most: self.most, omitted: self.omitted, others: Vec::new() }
     }
 }
 
@@ -265,7 +265,7 @@ pub(super) struct ListedAccounts {
     accounts: Vec<Box<ConnectionAccount>>,
     /// Most that will be listed.
     most: usize,
-    pub(super) unlisted: Unlisted,
+    pub(super) omitted: Omitted,
     /// Entries that are not listed.
     #[expect(clippy::vec_box, reason = "they are large, and change places often")]
     others: Vec<Box<ConnectionAccount>>,
@@ -273,7 +273,7 @@ pub(super) struct ListedAccounts {
 
 impl Default for ListedAccounts {
     fn default() -> Self {
-        Self { accounts: Vec::new(), most: MAX_CONNECTIONS, unlisted: Unlisted::default(), others: Vec::new() }
+        Self { accounts: Vec::new(), most: MAX_CONNECTIONS, omitted: Omitted::default(), others: Vec::new() }
     }
 }
 
@@ -281,13 +281,13 @@ impl ListedAccounts {
     /// Adds the accounts of another explainer, and keeps those within the listing limit.
     pub(super) fn merge(&mut self, other: Self) {
         self.accounts.extend(other.accounts);
-        self.unlisted.add(other.unlisted);
+        self.omitted.add(other.omitted);
         self.drop_lowest();
     }
 
     fn drop_lowest(&mut self) {
         for account in split_off_least(&mut self.accounts, self.most, |account| account.rank()) {
-            self.unlisted.add(Unlisted::one(&account.size));
+            self.omitted.add(Omitted::one(&account.size));
             self.others.push(account);
         }
     }
@@ -305,7 +305,7 @@ impl ListedAccounts {
     /// # Errors
     /// When they cannot be written.
     pub(super) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        borsh::to_writer(&mut *out, &(self.most as u64, self.unlisted, self.accounts.len() as u64))?;
+        borsh::to_writer(&mut *out, &(self.most as u64, self.omitted, self.accounts.len() as u64))?;
         self.accounts.iter().try_for_each(|account| borsh::to_writer(&mut *out, &**account))
     }
 
@@ -314,11 +314,11 @@ impl ListedAccounts {
     /// # Errors
     /// When they cannot be read, or are none.
     pub(super) fn read_from(input: &mut impl Read) -> io::Result<Self> {
-        let (most, unlisted, count) = <(u64, Unlisted, u64)>::deserialize_reader(input)?;
+        let (most, omitted, count) = <(u64, Omitted, u64)>::deserialize_reader(input)?;
         let most = usize::try_from(most).map_err(io::Error::other)?.min(MAX_CONNECTIONS);
         let account = |_| ConnectionAccount::deserialize_reader(input).map(Box::new);
         let accounts = (0..count).map(account).collect::<io::Result<_>>()?;
-        Ok(Self { accounts, most, unlisted, others: Vec::new() })
+        Ok(Self { accounts, most, omitted, others: Vec::new() })
     }
 
     /// Takes those that are not listed so far.

@@ -5,10 +5,10 @@
 //! version. Their size is bounded by the connections that an analysis lists, and a byte or two for
 //! each other one.
 
-use super::accounts::ListedAccounts;
 use super::capture_state::CaptureState;
+use super::connection_ordinals::OpeningPositions;
 use super::fragment::Fragment;
-use super::openings::OpeningPositions;
+use super::top_connections::ListedAccounts;
 use crate::conclude::Names;
 use crate::together::LargestFlows;
 use crate::whatif::Replays;
@@ -45,7 +45,7 @@ impl Fragment {
         let (replays, flows) = (Replays::deserialize_reader(input)?, LargestFlows::deserialize_reader(input)?);
         let (evicted, first_time, path_rate) = <(u64, Option<Time>, Option<f64>)>::deserialize_reader(input)?;
         let host_names = Names::deserialize_reader(input)?;
-        let unlisted = None;
+        let omitted = None;
         Ok(Self {
             captures,
             openings,
@@ -57,7 +57,7 @@ impl Fragment {
             first_time,
             path_rate,
             host_names,
-            unlisted,
+            omitted,
         })
     }
 }
