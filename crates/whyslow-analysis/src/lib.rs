@@ -11,6 +11,7 @@ mod capture;
 pub mod cause;
 mod detail;
 mod direction;
+pub mod documentation;
 mod exchange;
 mod finding;
 mod grade;

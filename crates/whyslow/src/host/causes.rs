@@ -5,7 +5,7 @@
 
 use super::finding::{HostCause, Slug};
 use whyslow_analysis::cause::Cause;
-use whyslow_diagnosis::cause_pages;
+use whyslow_analysis::documentation;
 
 /// Every cause of a machine: its list, its name in the code, and the file of its rule.
 macro_rules! define {
@@ -18,7 +18,7 @@ macro_rules! define {
             match slug {
                 $(define!(@slug $list $name) => {
                     const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
-                    const DOC: [u8; cause_pages::documentation_length(FILE)] = cause_pages::documentation(FILE);
+                    const DOC: [u8; documentation::length(FILE)] = documentation::copied(FILE);
                     Some(&DOC)
                 })*
                 Slug::Known(_) => None,
@@ -69,7 +69,7 @@ pub(crate) fn from_slug(slug: &str) -> Option<Slug> {
 
 /// Its documentation as Markdown: the first line is the cause in one sentence.
 pub(crate) fn markdown(slug: Slug) -> String {
-    source(slug).map_or(String::new(), cause_pages::markdown)
+    source(slug).map_or(String::new(), documentation::markdown)
 }
 
 #[cfg(test)]
