@@ -1,10 +1,10 @@
 //! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
 
-#[cfg(target_os = "linux")]
-use crate::host::causes;
 use anyhow::bail;
 use std::fmt::Write;
 use whyslow_core::cause::Cause;
+#[cfg(target_os = "linux")]
+use whyslow_host::causes;
 use whyslow_report::render::markdown;
 
 /// The documentation is laid out no wider than reads well.
