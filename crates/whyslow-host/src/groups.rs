@@ -4,7 +4,7 @@ use crate::snapshot::live;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use whyslow_live::host::{Host, Owner, Socket, State};
+use whyslow_live::host::{Host, Owner, Pod, Socket, State};
 use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::words::host::HostWord;
 
@@ -60,6 +60,7 @@ pub(crate) struct ProcessGroup {
     pub name: String,
     pub container: Option<String>,
     pub unit: Option<String>,
+    pub pod: Option<Pod>,
     pub states: BTreeMap<State, u64>,
     pub peers: u64,
 }
@@ -142,6 +143,7 @@ impl ProcessGroup {
                     name: owner.name.clone(),
                     container: owner.container.clone(),
                     unit: owner.unit.clone(),
+                    pod: owner.pod.clone(),
                     states: states(&sockets),
                     peers: peers.len() as u64,
                 };

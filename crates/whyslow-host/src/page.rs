@@ -7,7 +7,7 @@ use crate::report::HostReport;
 use anstyle::{AnsiColor, Effects, Style};
 use std::collections::BTreeMap;
 use whyslow_evidence::Fix;
-use whyslow_live::host::{Host, State};
+use whyslow_live::host::{Host, Pod, State};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{Column, Line, Page, Table, units, width};
 use whyslow_report::words::host::{HostWord, Period, Sources};
@@ -208,7 +208,12 @@ fn print_processes(page: &mut Page, host: &Host, rows: usize) {
         Column::words(HostWord::BelongsTo.text(lang)).optional(),
     ]);
     for process in processes.iter().take(rows) {
-        let place = process.container.clone().or_else(|| process.unit.clone());
+        let place = process
+            .pod
+            .as_ref()
+            .and_then(pod_name)
+            .or_else(|| process.container.clone())
+            .or_else(|| process.unit.clone());
         table.row([
             format!("{}[{}]", process.name, process.pid),
             units::thousands(process.peers),
@@ -220,6 +225,11 @@ fn print_processes(page: &mut Page, host: &Host, rows: usize) {
         table.remark(words::host::more_processes((processes.len() - rows) as u64, lang));
     }
     table.print(page, 2);
+}
+
+/// Namespace and name of a pod, as `kubectl` has them.
+fn pod_name(pod: &Pod) -> Option<String> {
+    Some(format!("{}/{}", pod.namespace.as_ref()?, pod.name.as_ref()?))
 }
 
 /// The three states with most sockets.

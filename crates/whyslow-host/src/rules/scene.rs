@@ -251,6 +251,7 @@ pub(crate) fn owner(name: &str, pid: u32) -> Owner {
         name: name.to_owned(),
         container: None,
         unit: None,
+        pod: None,
         throttled: None,
         throttled_in: None,
         cpu_pressure: None,
