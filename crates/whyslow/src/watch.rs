@@ -13,6 +13,7 @@ mod choice;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod feed;
+mod holder;
 mod intake;
 mod json;
 mod keep;
@@ -120,12 +121,17 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     #[cfg(target_os = "linux")]
     if task.name_owners {
         // It ends with the watch, which closes the pipe.
-        let _ = owners::report_owners(stdout().lock());
+        let _ = owners::report_owners(reach(task), stdout().lock());
         return Ok(ExitCode::SUCCESS);
     }
     let from = task.from();
     if task.until_eof && from == args::From::Pipe {
         bail!("--until-eof: standard input is the capture, and its end is the end anyway");
+    }
+    if !matches!(from, args::From::Interfaces(..)) && (task.node || !task.holder().is_any()) {
+        bail!(
+            "--node, --process, --container, --pod and --namespace need interfaces: a capture does not show programs"
+        );
     }
     let has_keys = stdin().is_terminal() || (from != args::From::Pipe && !task.until_eof);
     let prints = match (task.jsonl, task.lines) {
@@ -175,6 +181,13 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Whose programs are looked for.
+#[cfg(target_os = "linux")]
+fn reach(task: &Watch) -> whyslow_live::watch::Reach {
+    use whyslow_live::watch::Reach;
+    if task.node { Reach::Node } else { Reach::Own }
+}
+
 /// Where this machine is watched: what is known of its connections, and no more rights from then
 /// on.
 #[cfg(target_os = "linux")]
@@ -183,7 +196,7 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
     use whyslow_live::watch::{FileUse, Rights, User, drop_rights};
     let args::From::Interfaces(names, _) = from else { return Ok(None) };
     // What only rights can see is seen before they are dropped.
-    let (known, missing) = Owners::join(explainer);
+    let (known, missing) = Owners::join(explainer, reach(task));
     missing.iter().for_each(|missing| complain(missing));
     // The file of --keep is renamed when it is full, so its folder must remain writable. The user
     // of sudo owns the file.
@@ -193,7 +206,7 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
         Some(_) => Rights::none(User::instead_of_root()),
         None => Rights::least(&kept),
     };
-    let helper = Helper::start();
+    let helper = Helper::start(reach(task));
     drop_rights(rights)?;
     known.keep_looking(helper)?;
     let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };

@@ -8,6 +8,7 @@ mod files;
 mod metrics;
 mod network;
 mod pipe;
+mod pods;
 mod rights;
 mod screen;
 mod view;

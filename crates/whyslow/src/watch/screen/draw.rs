@@ -1,6 +1,7 @@
 //! Draws a [`View`].
 
 use super::view::{Mode, View};
+use crate::watch::holder::Holder;
 use crate::watch::lines::clock;
 use crate::watch::record::Record;
 use crate::watch::tally::Loss;
@@ -130,17 +131,22 @@ fn row(record: &Record, width: u16, color: bool) -> Row<'static> {
         text(&cost).style(style),
     ];
     if width >= 80 {
-        let bytes = record.transfer().map_or("connection".to_owned(), |transfer| {
-            format!("{}{}", if transfer.from == End::Client { "↑" } else { "↓" }, units::thousands(transfer.bytes))
-        });
-        cells.push(text(&bytes));
+        cells.push(text(&bytes(record)));
     }
     if width >= 120 {
         cells.push(text(&connection.client.host_and_port()));
         let label = record.transfer().and_then(|transfer| transfer.label.as_deref());
-        cells.push(text(record.process.as_deref().or(label).unwrap_or_default()));
+        let holder = record.holders.all().next().map(Holder::text);
+        cells.push(text(holder.as_deref().or(label).unwrap_or_default()));
     }
     Row::new(cells)
+}
+
+/// Payload of a transfer, with its direction.
+fn bytes(record: &Record) -> String {
+    record.transfer().map_or("connection".to_owned(), |transfer| {
+        format!("{}{}", if transfer.from == End::Client { "↑" } else { "↓" }, units::thousands(transfer.bytes))
+    })
 }
 
 fn draw_costs(view: &View, frame: &mut Frame<'_>, area: Rect) {
