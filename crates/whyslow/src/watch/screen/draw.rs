@@ -28,6 +28,9 @@ const KEYS: &[(&str, &str)] = &[
     ("q, Ctrl-C", "end: a summary stays on the terminal"),
 ];
 
+/// Most rows of the list: no terminal shows more.
+const ROWS: usize = 500;
+
 /// Draws all of it.
 pub(super) fn draw(view: &mut View, frame: &mut Frame<'_>) {
     let tables = view.top.min(usize::from(frame.area().height) / 3).max(1);
@@ -83,7 +86,7 @@ fn draw_head(view: &View, frame: &mut Frame<'_>, area: Rect) {
 
 fn draw_list(view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let width = area.width;
-    let rows: Vec<Row<'_>> = view.shown().take(500).map(|record| row(record, width, view.color)).collect();
+    let rows: Vec<Row<'_>> = view.shown().take(ROWS).map(|record| row(record, width, view.color)).collect();
     let (shown, order) = (view.shown().len(), view.order.name());
     let mut title = format!(" {order} first: {} ", units::thousands(shown as u64));
     if !view.filter.is_empty() {
@@ -94,7 +97,9 @@ fn draw_list(view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     columns.extend([Constraint::Length(if width >= 100 { 24 } else { 15 }), Constraint::Length(8)]);
     titles.extend(["cause", "cost"]);
     if width >= 80 {
-        columns.push(Constraint::Length(13));
+        // As wide as the largest one: a figure that is cut is another figure.
+        let widest = view.shown().take(ROWS).map(|record| bytes(record).chars().count()).max().unwrap_or(0);
+        columns.push(Constraint::Length(u16::try_from(widest).unwrap_or(u16::MAX).max(13)));
         titles.push("bytes");
     }
     if width >= 120 {
