@@ -1,5 +1,6 @@
 //! [`History`]: compares a snapshot with earlier ones.
 
+use crate::Look;
 use crate::report::{Change, HostReport};
 use crate::rules;
 use crate::settings::Settings;
@@ -17,13 +18,14 @@ pub struct History {
 
 impl History {
     /// Keeps a look for the next one.
-    pub fn add(&mut self, host: Host) {
-        self.before = Some(host);
+    pub fn add(&mut self, look: Look) {
+        self.before = Some(look.host);
     }
 
     /// Judges a snapshot, together with the one before.
-    pub fn judge(&mut self, host: Host, settings: &Settings) -> HostReport {
-        self.watch(&host);
+    pub fn judge(&mut self, look: &Look, settings: &Settings) -> HostReport {
+        let host = &look.host;
+        self.watch(host);
         let over = self.before.as_ref().map(|before| host.uptime_s - before.uptime_s).filter(|seconds| *seconds > 0.0);
         let closed_since = self.closed.iter().map(|(cookie, since)| (*cookie, host.uptime_s - since)).collect();
         let begins_with_own = settings.begins_with_own();
@@ -32,18 +34,19 @@ impl History {
             .iter()
             .enumerate()
             .map(|(place, namespace)| Snapshot {
-                host: &host,
+                host,
                 namespace,
                 earlier: self.namespace(namespace.id).zip(over),
                 softnet_earlier: self.before.as_ref().map(|before| before.softnet.as_slice()).zip(over),
+                again: look.again.as_ref(),
                 is_first: place == 0,
                 is_own: place == 0 && begins_with_own,
                 closed_since: &closed_since,
             })
             .collect();
         let findings = rules::judge(&looks);
-        let changed = over.map_or(BTreeMap::new(), |seconds| self.changed(&host, seconds));
-        HostReport { host, findings, over, changed, is_part: settings.is_part() }
+        let changed = over.map_or(BTreeMap::new(), |seconds| self.changed(host, seconds));
+        HostReport { host: host.clone(), findings, over, changed, is_part: settings.is_part() }
     }
 
     fn namespace(&self, id: u64) -> Option<&Namespace> {
@@ -97,7 +100,7 @@ mod tests {
             ..Host::default()
         };
         let mut history = History::default();
-        history.add(snapshot(100.0, 1_000));
+        history.add(Look { host: snapshot(100.0, 1_000), again: None });
         let changed = history.changed(&snapshot(110.0, 1_500), 10.0);
         assert_eq!(changed, [("Tcp.OutSegs".to_owned(), Change { count: 500, per_s: 50.0 })].into());
         assert!(history.changed(&snapshot(110.0, 900), 10.0).is_empty(), "a new namespace counts from zero");

@@ -38,6 +38,7 @@ mod zero_window;
 
 use crate::finding::{Finding, HostAction, HostCause, Slug, command, command_mut};
 use crate::snapshot::Snapshot;
+pub(crate) use sender_cap::is_full as is_suspect;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use whyslow_core::cause::Cause;
@@ -89,6 +90,7 @@ pub(crate) fn judge(looks: &[Snapshot<'_>]) -> Vec<Finding> {
     findings.sort_by(|a, b| {
         fails(b).cmp(&fails(a)).then(cost(b).total_cmp(&cost(a))).then(b.confidence.total_cmp(&a.confidence))
     });
+    join_losses_of_a_peer(&mut findings);
     keep_each_advice_once(&mut findings);
     findings
 }
@@ -129,6 +131,29 @@ fn remove_duplicates_of_other_findings(findings: &mut Vec<Finding>) {
             finding.cause == Some(Slug::Known(*cause)) && found.iter().any(same)
         })
     });
+}
+
+/// Losses and the timeouts that repaired them are one matter, if both ask to find the losses on the
+/// way to a peer: the one that costs most stays, with the evidence of the other.
+fn join_losses_of_a_peer(findings: &mut Vec<Finding>) {
+    let sought = |finding: &Finding| match finding.remedies.first() {
+        Some(Fix::OfHost { action: HostAction::FindLoss { peer }, .. }) => Some((finding.namespace.clone(), *peer)),
+        _ => None,
+    };
+    let mut index = 0;
+    while index < findings.len() {
+        let first = sought(&findings[index])
+            .and_then(|of| findings[..index].iter().position(|other| sought(other).as_ref() == Some(&of)));
+        match first {
+            Some(first) => {
+                let evidence = findings.remove(index).evidence;
+                let kept = &mut findings[first].evidence;
+                let more: Vec<_> = evidence.into_iter().filter(|figure| !kept.contains(figure)).collect();
+                kept.extend(more);
+            }
+            None => index += 1,
+        }
+    }
 }
 
 /// A setting applies to all connections: if a queue on the way grows with the data sent, send

@@ -12,6 +12,8 @@ const LOOPBACK: &str = "lo";
 /// A round trip within one machine is shorter, unless a queueing discipline delays packets on
 /// purpose; seconds.
 const MEMORY_RTT_S: f64 = 0.001;
+/// Kinds of devices between namespaces of one machine.
+const BETWEEN: [&str; 2] = ["veth", "bridge"];
 
 /// A reader that takes more is not slow, bytes per second: one processor copies more than 1 Gbit/s.
 const FAST: f64 = 125e6;
@@ -38,6 +40,8 @@ pub(crate) struct Snapshot<'a> {
     pub earlier: Option<(&'a Namespace, f64)>,
     /// What processors had taken then.
     pub softnet_earlier: Option<(&'a [Softnet], f64)>,
+    /// Connections that looked limited for an instant, a moment later.
+    pub again: Option<&'a Again>,
     /// The machine's own figures are judged with its first namespace.
     pub is_first: bool,
     /// Commands are pasted in this namespace.
@@ -45,6 +49,15 @@ pub(crate) struct Snapshot<'a> {
     /// By cookie: for how many seconds at most a socket is in CLOSE_WAIT whose beginning was
     /// watched.
     pub closed_since: &'a BTreeMap<u64, f64>,
+}
+
+/// Connections that were read again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Again {
+    /// By cookie.
+    pub sockets: HashMap<u64, Socket>,
+    /// How much later, seconds.
+    pub seconds: f64,
 }
 
 /// A count since boot and, where there was an earlier look, since then.
@@ -263,8 +276,12 @@ impl Live<'_> {
     }
 
     /// By the kernel's account: µs in which the peer's window was full, and µs with data to send.
-    /// `None` if that is less than a fifth of the time, as for captures.
+    /// `None` if that is less than a fifth of the time, as for captures; or if nothing is
+    /// acknowledged at all, because the kernel goes on to count then.
     pub(crate) fn held_by_window(&self) -> Option<(u64, u64)> {
+        if self.timeouts_in_a_row() > 0 {
+            return None;
+        }
         let limited = self.grown(|info| info.rwnd_limited)?;
         let busy = self.grown(|info| info.busy_time)?;
         (limited > 0 && limited as f64 >= whyslow_evidence::HELD_SHARE * busy as f64).then_some((limited, busy))
@@ -304,6 +321,20 @@ impl Live<'_> {
         let [local, remote] = [self.socket.local.ip(), self.socket.remote.ip()].map(|ip| ip.to_canonical());
         let is_here = remote.is_loopback() || local == remote;
         is_here && self.min_rtt().is_none_or(|rtt| rtt < MEMORY_RTT_S)
+    }
+
+    /// Whether nothing but processors limits it: it stays in memory, or leaves by a device between
+    /// namespaces of this machine, and its reader takes what a processor can copy. An earlier look
+    /// may show that the peer takes less.
+    pub(crate) fn is_held_by_processors(&self, snapshot: Snapshot<'_>) -> bool {
+        if self.stays_in_memory() {
+            return !self.takes_little(snapshot);
+        }
+        let kind = snapshot.device(self).and_then(|device| device.kind.as_deref());
+        let is_near = self.min_rtt().is_some_and(|rtt| rtt < MEMORY_RTT_S);
+        let rate = self.grown(|info| info.bytes_acked).zip(self.grown(|info| info.busy_time));
+        let is_fast = rate.is_some_and(|(bytes, busy)| bytes as f64 >= FAST * busy as f64 / 1e6);
+        kind.is_some_and(|kind| BETWEEN.contains(&kind)) && is_near && is_fast
     }
 
     /// Bytes per second: what the kernel measured last.

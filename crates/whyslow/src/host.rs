@@ -11,7 +11,7 @@ use anyhow::Context;
 use args::{HostArgs, Pace};
 use std::process::ExitCode;
 use std::thread::sleep;
-use whyslow_host::{History, Host, HostReport, Settings, json, page};
+use whyslow_host::{History, HostReport, Look, Settings, json, page};
 
 /// Looks at this machine, and prints what makes transfers slow.
 ///
@@ -32,10 +32,11 @@ pub(crate) fn run(task: &HostArgs, mut out: Output) -> anyhow::Result<ExitCode> 
     };
     let is_stream = pause.is_some();
     while left != Some(0) {
-        let judged = history.judge(read(&settings)?, &settings);
+        let look = read(&settings)?;
+        let judged = history.judge(&look, &settings);
         found |= task.fail_on.iter().any(|cause| cause.is_in(&judged.findings));
         print(task, &mut out, &judged, is_stream)?;
-        history.add(judged.host);
+        history.add(look);
         left = left.map(|left| left - 1);
         if let Some(pause) = pause.filter(|_| left != Some(0)) {
             sleep(pause);
@@ -45,12 +46,12 @@ pub(crate) fn run(task: &HostArgs, mut out: Output) -> anyhow::Result<ExitCode> 
 }
 
 /// Reads the machine.
-fn read(settings: &Settings) -> anyhow::Result<Host> {
-    let host = whyslow_host::look(settings)?;
-    if settings.is_part() && host.namespaces.iter().all(|namespace| namespace.sockets.is_empty()) {
+fn read(settings: &Settings) -> anyhow::Result<Look> {
+    let look = whyslow_host::look(settings)?;
+    if settings.is_part() && look.host.namespaces.iter().all(|namespace| namespace.sockets.is_empty()) {
         complain("no socket is of that peer or process");
     }
-    Ok(host)
+    Ok(look)
 }
 
 fn print(task: &HostArgs, out: &mut Output, judged: &HostReport, is_stream: bool) -> anyhow::Result<()> {

@@ -160,6 +160,48 @@ fn needless_probes_on_loopback_are_not_reported() {
 }
 
 #[test]
+fn a_peer_that_stops_answering_is_no_slow_reader() {
+    let mut scene = Scene::new();
+    let mut socket = connection_with(|info| {
+        (info.rwnd_limited, info.busy_time) = (Some(6_000_000), Some(6_200_000));
+    });
+    scene.add(socket.clone());
+    assert!(!scene.causes().is_empty(), "its account alone says so");
+    socket.timer = timer(TimerKind::Retransmission, 4);
+    scene.namespace().sockets = vec![socket];
+    assert_eq!(scene.causes(), ["timeout"]);
+}
+
+#[test]
+fn a_full_window_between_namespaces_at_the_speed_of_memory_is_healthy() {
+    let mut scene = Scene::new();
+    let mut veth = device(&[]);
+    (veth.name, veth.kind) = ("wire".to_owned(), Some("veth".to_owned()));
+    scene.namespace().devices = vec![veth];
+    scene.namespace().routes = vec![Route {
+        to: "default".to_owned(),
+        via: None,
+        device: Some("wire".to_owned()),
+        initcwnd: None,
+        initrwnd: None,
+        congestion_control: None,
+        others: Vec::new(),
+        text: "default dev wire".to_owned(),
+    }];
+    let mut socket = connection_with(|info| {
+        (info.rtt, info.min_rtt) = (Some(200), Some(20));
+        (info.rwnd_limited, info.busy_time) = (Some(4_000_000), Some(5_000_000));
+        info.bytes_acked = Some(5_000_000_000);
+    });
+    socket.route = Some(0);
+    scene.add(socket);
+    assert_eq!(scene.causes(), [""; 0]);
+    // At a tenth of that the reader, or its window, is the limit.
+    scene.namespace().sockets[0].info.as_mut().unwrap().bytes_acked = Some(500_000_000);
+    assert_eq!(scene.causes().len(), 1, "{:?}", scene.causes());
+}
+
+#[test]
 fn totals_since_boot_do_not_count_after_a_look() {
     let mut scene = Scene::new();
     scene.count("Tcp.RetransSegs", 20_000);
@@ -167,7 +209,9 @@ fn totals_since_boot_do_not_count_after_a_look() {
     scene.add(connection_with(|info| {
         (info.total_retrans, info.total_rto, info.rwnd_limited) = (Some(900), Some(50), Some(4_000_000));
     }));
-    assert_eq!(scene.causes().len(), 3, "{:?}", scene.causes());
+    // Losses, and the timeouts that repaired them, are one.
+    assert_eq!(scene.causes(), ["timeout", "zero-window"]);
+    assert!(scene.findings()[0].evidence.iter().any(|figure| figure.name == "retrans - dsack_dups"));
     scene.then();
     assert_eq!(scene.causes(), [""; 0], "nothing was sent since");
     scene.count("Tcp.OutSegs", 1_000_100);

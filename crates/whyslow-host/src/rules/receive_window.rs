@@ -72,7 +72,7 @@ const NEAR_S: f64 = 0.002;
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
     let sending = snapshot.live().filter(|live| !zero_window::is_told(snapshot, live));
     let sending = sending.filter(|live| !live.waits_for_reader() && !live.stands_in_queue());
-    let sending = sending.filter(|live| !live.stays_in_memory() || live.takes_little(snapshot));
+    let sending = sending.filter(|live| !live.is_held_by_processors(snapshot));
     let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(snapshot, &peer));
     let receiving = snapshot.live().filter(|live| is_held_here(live) && !is_refuted(snapshot, live));
     let receiving = Peer::all(receiving.filter(|live| !live.stays_in_memory()));

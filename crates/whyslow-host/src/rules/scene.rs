@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::finding::{Evidence, Finding, Who};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Again, Snapshot};
 use std::collections::BTreeMap;
 use whyslow_evidence::Fix;
 use whyslow_live::host::{
@@ -18,6 +18,8 @@ pub(crate) struct Scene {
     /// Ten seconds ago, where there was a look.
     pub(crate) earlier: Option<Namespace>,
     pub(crate) closed_since: BTreeMap<u64, f64>,
+    /// What was read again, half a second later.
+    pub(crate) again: Option<Again>,
 }
 
 impl Scene {
@@ -71,7 +73,7 @@ impl Scene {
             cpu_pressure: Some(0.5),
             ..Host::default()
         };
-        Self { host, earlier: None, closed_since: BTreeMap::new() }
+        Self { host, earlier: None, closed_since: BTreeMap::new(), again: None }
     }
 
     pub(crate) fn namespace(&mut self) -> &mut Namespace {
@@ -101,6 +103,7 @@ impl Scene {
             namespace: &self.host.namespaces[0],
             earlier: self.earlier.as_ref().map(|earlier| (earlier, 10.0)),
             softnet_earlier: None,
+            again: self.again.as_ref(),
             is_first: true,
             is_own: true,
             closed_since: &self.closed_since,

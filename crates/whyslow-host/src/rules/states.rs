@@ -95,6 +95,7 @@ fn summaries(looks: &[Host]) -> Vec<FindingSummary> {
         namespace: &host.namespaces[0],
         earlier,
         softnet_earlier: None,
+        again: None,
         is_first: true,
         is_own: true,
         closed_since: &BTreeMap::new(),

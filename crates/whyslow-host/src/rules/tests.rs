@@ -7,6 +7,7 @@ use super::scene::{
     Scene, connection, connection_with, conntrack, device, in_state, listener, owner, remembered, timer,
 };
 use crate::finding::Who;
+use crate::snapshot::Again;
 use whyslow_live::host::{Memory, Qdisc, Route, Softnet, State, Throttled, TimerKind};
 use whyslow_live::tcp_info::TcpInfo;
 
@@ -312,12 +313,29 @@ fn the_send_buffer() {
         scene.add(socket);
         scene
     };
-    let once = full(131_072).finding("sender-cap");
-    assert!(once.confidence < 0.6 && command(&once).contains("tcp_wmem"), "{once:?}");
-    let mut twice = full(131_072);
-    twice.then();
-    assert!(twice.finding("sender-cap").confidence >= 0.6);
-    let program = full(60_000).finding("sender-cap");
+    // A program that has just written fills it, too.
+    assert_eq!(full(131_072).causes(), [""; 0]);
+    let again = |sndbuf: u32, busy_us: u64| {
+        let mut scene = full(sndbuf);
+        let mut later = scene.namespace().sockets[0].clone();
+        let info = later.info.as_mut().unwrap();
+        info.busy_time = info.busy_time.map(|busy| busy + busy_us);
+        scene.again = Some(Again { sockets: [(1, later)].into(), seconds: 0.5 });
+        scene
+    };
+    let twice = again(131_072, 500_000).finding("sender-cap");
+    assert!(twice.confidence >= 0.6 && command(&twice).contains("tcp_wmem"), "{twice:?}");
+    assert_eq!(again(131_072, 300_000).causes(), [""; 0], "it had nothing to send between");
+    let mut drained = again(131_072, 500_000);
+    let later = drained.again.as_mut().unwrap().sockets.get_mut(&1).unwrap();
+    later.memory.as_mut().unwrap().wmem_queued = 0;
+    assert_eq!(drained.causes(), [""; 0]);
+    let mut earlier = full(131_072);
+    earlier.then();
+    let now = earlier.namespace().sockets[0].info.as_mut().unwrap();
+    now.busy_time = now.busy_time.map(|busy| busy + 10_000_000);
+    assert!(earlier.finding("sender-cap").confidence >= 0.6);
+    let program = again(60_000, 500_000).finding("sender-cap");
     assert_eq!((program.fix.who, &program.fix.command), (Who::Program, &None));
     // The congestion window holds it, or the program has no more.
     let mut held = full(131_072);

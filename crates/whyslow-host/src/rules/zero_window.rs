@@ -55,7 +55,7 @@ pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
         .into_iter()
         .filter_map(|peer| of_peer(snapshot, &peer));
     let slow = snapshot.live().filter(|live| live.waits_for_reader() && !is_told(snapshot, live));
-    let slow = slow.filter(|live| !live.stays_in_memory() || live.takes_little(snapshot));
+    let slow = slow.filter(|live| !live.is_held_by_processors(snapshot));
     let slow = Peer::all(slow).into_iter().filter_map(|peer| of_slow_peer(snapshot, &peer));
     here.chain(there).chain(slow).collect()
 }
