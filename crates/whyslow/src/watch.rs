@@ -25,6 +25,7 @@ mod page;
 mod record;
 mod screen;
 mod source;
+mod spans;
 mod tally;
 
 pub(crate) use args::Watch;
@@ -47,6 +48,7 @@ use page::Page;
 use screen::Screen;
 use signal_hook::flag::{register, register_conditional_shutdown};
 use source::Source;
+use spans::Spans;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
@@ -99,6 +101,7 @@ struct Running {
     until: Until,
     feed: JoinHandle<()>,
     metrics: Option<Metrics>,
+    spans: Option<Spans>,
     choice: Choice,
     page: Option<Page>,
     prints: Prints,
@@ -154,6 +157,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         _ => Keeper::new(task, slow, &sources)?,
     };
     let metrics = task.metrics.map(|address| Metrics::serve(address, task.servers())).transpose()?;
+    let spans = task.otlp.clone().map(Spans::start).transpose().context("--otlp")?;
     let until = Until { stop: listen()?, at: task.duration.map(|time| Instant::now() + duration(time)) };
     if task.until_eof {
         stop_at_eof(Arc::clone(&until.stop))?;
@@ -173,8 +177,8 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         .name("feed".to_owned())
         .spawn(move || feed::run(intake, source, &end, &send, &ordered))?;
     let slower_than = if is_screen || prints != Prints::Lines { task.slower_than } else { Some(slow) };
-    let choice = Choice { selection: task.selection(), cause: task.cause, slower_than };
-    let running = Running { batches, orders, until, feed, metrics, choice, page, prints, top: task.top };
+    let choice = Choice { selection: task.selection(), holder: task.holder(), cause: task.cause, slower_than };
+    let running = Running { batches, orders, until, feed, metrics, spans, choice, page, prints, top: task.top };
     match is_screen {
         true => on_screen(running, out),
         false => on_lines(running),
@@ -254,7 +258,7 @@ fn stop_at_eof(stop: Arc<AtomicBool>) -> std::io::Result<()> {
 /// Prints lines as they come, for a person or for a program; and shows the page.
 fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
     let mut all = Accumulated::default();
-    let Running { batches, orders, until, feed, metrics, choice, mut page, prints, top } = running;
+    let Running { batches, orders, until, feed, metrics, spans, choice, mut page, prints, top } = running;
     drop(orders);
     let mut failed = None;
     let mut print = || -> anyhow::Result<()> {
@@ -263,6 +267,7 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
             batch.notes.iter().for_each(|note| complain(note));
             all.add(&batch, &choice);
             metrics.iter().for_each(|metrics| metrics.add(&batch, &choice));
+            spans.iter().for_each(|spans| spans.add(&batch, &choice));
             if let Some(page) = &mut page {
                 page.add(&batch, &choice, &mut all.tally, &all.problems);
             }
@@ -294,7 +299,15 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
         page.close();
     }
     drop(batches);
+    finish_spans(spans);
     ended(feed, failed)
+}
+
+/// Sends the last spans.
+fn finish_spans(spans: Option<Spans>) {
+    if let Some(failure) = spans.and_then(Spans::finish) {
+        complain(&format!("--otlp: {failure}"));
+    }
 }
 
 /// Prints a batch.
@@ -318,7 +331,7 @@ fn print_batch(batch: &Batch, choice: &Choice, prints: Prints, out: &mut impl Wr
 
 /// Shows it on the terminal's screen; the summary stays there at the end.
 fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
-    let Running { batches, orders, until, feed, metrics, choice, top, .. } = running;
+    let Running { batches, orders, until, feed, metrics, spans, choice, top, .. } = running;
     let mut all = Accumulated::default();
     let mut failed = None;
     let mut notes = Vec::new();
@@ -330,6 +343,7 @@ fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
                 Ok(mut batch) => {
                     all.add(&batch, &choice);
                     metrics.iter().for_each(|metrics| metrics.add(&batch, &choice));
+                    spans.iter().for_each(|spans| spans.add(&batch, &choice));
                     failed = failed.or(batch.failed.take());
                     is_done = batch.done;
                     notes.extend(batch.notes.iter().filter(|_| batch.done).cloned());
@@ -347,6 +361,7 @@ fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
     notes.iter().for_each(|note| complain(note));
     out.write(&lines::summary(&all.totals(top)))?;
     drop(batches);
+    finish_spans(spans);
     ended(feed, failed)
 }
 

@@ -9,6 +9,7 @@ use clap::Args as ClapArgs;
 use std::net::SocketAddr;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
+use whyslow_otlp::Endpoint;
 
 /// Explain why transfers are slow as they end: from this machine's network, a capture that grows,
 /// or a pipe.
@@ -112,6 +113,11 @@ pub(crate) struct Watch {
     /// Clients choose these names; the first 50 get a label.
     #[arg(long, requires = "metrics", help_heading = "Output")]
     pub metrics_names: bool,
+
+    /// Send each listed transfer as a span to this collector of OpenTelemetry, as
+    /// `http://127.0.0.1:4318`, with its cause, program and pod (OTLP over HTTP).
+    #[arg(long, value_name = "URL", help_heading = "Output")]
+    pub otlp: Option<Endpoint>,
 
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.

@@ -7,6 +7,7 @@ mod errors;
 mod files;
 mod metrics;
 mod network;
+mod otlp;
 mod pipe;
 mod pods;
 mod rights;
