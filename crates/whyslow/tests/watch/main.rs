@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod chart;
 mod errors;
 mod files;
 mod metrics;
