@@ -1,11 +1,11 @@
 //! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
 
-use crate::host::causes;
 use anyhow::bail;
 use std::fmt::Write;
 use whyslow_analysis::cause::Cause;
-#[cfg(target_os = "linux")]
 use whyslow_diagnosis::cause_pages;
+#[cfg(target_os = "linux")]
+use whyslow_host::causes;
 use whyslow_report::render::markdown;
 
 /// The documentation is laid out no wider than reads well.

@@ -13,6 +13,7 @@ mod choice;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod feed;
+mod holder;
 mod intake;
 mod json;
 mod keep;
@@ -24,6 +25,7 @@ mod page;
 mod record;
 mod screen;
 mod source;
+mod spans;
 mod tally;
 
 pub(crate) use args::Watch;
@@ -46,6 +48,7 @@ use page::Page;
 use screen::Screen;
 use signal_hook::flag::{register, register_conditional_shutdown};
 use source::Source;
+use spans::Spans;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
@@ -98,6 +101,7 @@ struct Running {
     until: Until,
     feed: JoinHandle<()>,
     metrics: Option<Metrics>,
+    spans: Option<Spans>,
     choice: Choice,
     page: Option<Page>,
     prints: Prints,
@@ -120,12 +124,17 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     #[cfg(target_os = "linux")]
     if task.name_owners {
         // It ends with the watch, which closes the pipe.
-        let _ = owners::report_owners(stdout().lock());
+        let _ = owners::report_owners(reach(task), stdout().lock());
         return Ok(ExitCode::SUCCESS);
     }
     let from = task.from();
     if task.until_eof && from == args::From::Pipe {
         bail!("--until-eof: standard input is the capture, and its end is the end anyway");
+    }
+    if !matches!(from, args::From::Interfaces(..)) && (task.node || !task.holder().is_any()) {
+        bail!(
+            "--node, --process, --container, --pod and --namespace need interfaces: a capture does not show programs"
+        );
     }
     let has_keys = stdin().is_terminal() || (from != args::From::Pipe && !task.until_eof);
     let prints = match (task.jsonl, task.lines) {
@@ -148,6 +157,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         _ => Keeper::new(task, slow, &sources)?,
     };
     let metrics = task.metrics.map(|address| Metrics::serve(address, task.servers())).transpose()?;
+    let spans = task.otlp.clone().map(Spans::start).transpose().context("--otlp")?;
     let until = Until { stop: listen()?, at: task.duration.map(|time| Instant::now() + duration(time)) };
     if task.until_eof {
         stop_at_eof(Arc::clone(&until.stop))?;
@@ -167,12 +177,19 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         .name("feed".to_owned())
         .spawn(move || feed::run(intake, source, &end, &send, &ordered))?;
     let slower_than = if is_screen || prints != Prints::Lines { task.slower_than } else { Some(slow) };
-    let choice = Choice { selection: task.selection(), cause: task.cause, slower_than };
-    let running = Running { batches, orders, until, feed, metrics, choice, page, prints, top: task.top };
+    let choice = Choice { selection: task.selection(), holder: task.holder(), cause: task.cause, slower_than };
+    let running = Running { batches, orders, until, feed, metrics, spans, choice, page, prints, top: task.top };
     match is_screen {
         true => on_screen(running, out),
         false => on_lines(running),
     }
+}
+
+/// Whose programs are looked for.
+#[cfg(target_os = "linux")]
+fn reach(task: &Watch) -> whyslow_live::watch::Reach {
+    use whyslow_live::watch::Reach;
+    if task.node { Reach::Node } else { Reach::Own }
 }
 
 /// Where this machine is watched: what is known of its connections, and no more rights from then
@@ -183,7 +200,7 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
     use whyslow_live::watch::{FileUse, Rights, User, drop_rights};
     let args::From::Interfaces(names, _) = from else { return Ok(None) };
     // What only rights can see is seen before they are dropped.
-    let (known, missing) = Owners::join(explainer);
+    let (known, missing) = Owners::join(explainer, reach(task));
     missing.iter().for_each(|missing| complain(missing));
     // The file of --keep is renamed when it is full, so its folder must remain writable. The user
     // of sudo owns the file.
@@ -193,7 +210,7 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
         Some(_) => Rights::none(User::instead_of_root()),
         None => Rights::least(&kept),
     };
-    let helper = Helper::start();
+    let helper = Helper::start(reach(task));
     drop_rights(rights)?;
     known.keep_looking(helper)?;
     let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };
@@ -241,7 +258,7 @@ fn stop_at_eof(stop: Arc<AtomicBool>) -> std::io::Result<()> {
 /// Prints lines as they come, for a person or for a program; and shows the page.
 fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
     let mut all = Accumulated::default();
-    let Running { batches, orders, until, feed, metrics, choice, mut page, prints, top } = running;
+    let Running { batches, orders, until, feed, metrics, spans, choice, mut page, prints, top } = running;
     drop(orders);
     let mut failed = None;
     let mut print = || -> anyhow::Result<()> {
@@ -250,6 +267,7 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
             batch.notes.iter().for_each(|note| complain(note));
             all.add(&batch, &choice);
             metrics.iter().for_each(|metrics| metrics.add(&batch, &choice));
+            spans.iter().for_each(|spans| spans.add(&batch, &choice));
             if let Some(page) = &mut page {
                 page.add(&batch, &choice, &mut all.tally, &all.problems);
             }
@@ -281,7 +299,15 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
         page.close();
     }
     drop(batches);
+    finish_spans(spans);
     ended(feed, failed)
+}
+
+/// Sends the last spans.
+fn finish_spans(spans: Option<Spans>) {
+    if let Some(failure) = spans.and_then(Spans::finish) {
+        complain(&format!("--otlp: {failure}"));
+    }
 }
 
 /// Prints a batch.
@@ -305,7 +331,7 @@ fn print_batch(batch: &Batch, choice: &Choice, prints: Prints, out: &mut impl Wr
 
 /// Shows it on the terminal's screen; the summary stays there at the end.
 fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
-    let Running { batches, orders, until, feed, metrics, choice, top, .. } = running;
+    let Running { batches, orders, until, feed, metrics, spans, choice, top, .. } = running;
     let mut all = Accumulated::default();
     let mut failed = None;
     let mut notes = Vec::new();
@@ -317,6 +343,7 @@ fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
                 Ok(mut batch) => {
                     all.add(&batch, &choice);
                     metrics.iter().for_each(|metrics| metrics.add(&batch, &choice));
+                    spans.iter().for_each(|spans| spans.add(&batch, &choice));
                     failed = failed.or(batch.failed.take());
                     is_done = batch.done;
                     notes.extend(batch.notes.iter().filter(|_| batch.done).cloned());
@@ -334,6 +361,7 @@ fn on_screen(running: Running, mut out: Output) -> anyhow::Result<ExitCode> {
     notes.iter().for_each(|note| complain(note));
     out.write(&lines::summary(&all.totals(top)))?;
     drop(batches);
+    finish_spans(spans);
     ended(feed, failed)
 }
 

@@ -1,6 +1,7 @@
 //! Control groups: which container or unit a process is of, and how long it was kept from the
 //! processor. Both hierarchies (cgroups(7)): the unified one, and version 1.
 
+use super::pods::{self, Pod, Pods};
 use super::{Throttled, pressure};
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -42,6 +43,7 @@ pub(super) struct Cgroups {
     throttled: HashMap<PathBuf, Option<Throttled>>,
     pressures: HashMap<PathBuf, Option<u8>>,
     by_number: Option<HashMap<u64, String>>,
+    pods: Pods,
 }
 
 impl Cgroups {
@@ -118,6 +120,11 @@ impl Cgroups {
         };
         let folder = group.to_string_lossy().into_owned();
         self.pressures.entry(group).or_insert_with_key(read).map(|share| (share, folder))
+    }
+
+    /// The pod of a process. Takes its `/proc/PID/cgroup`.
+    pub fn pod(&mut self, memberships: &str) -> Option<Pod> {
+        memberships.lines().filter_map(membership).find_map(|(_, path)| self.pods.of(path))
     }
 
     fn stat(&mut self, group: PathBuf) -> Option<Throttled> {
@@ -209,7 +216,7 @@ pub fn container(cgroup: &str) -> Option<String> {
     // The innermost is the one that the process runs in.
     (0..parts.len()).rev().find_map(|place| {
         let (part, above) = (parts[place], parts[..place].last().copied().unwrap_or_default());
-        let is_pod = parts[..=place].iter().any(|part| part.starts_with("kubepods"));
+        let is_pod = parts[..=place].iter().any(|part| part.contains("kubepods")) || pods::uid(above).is_some();
         container_part(part, above, is_pod)
     })
 }

@@ -22,6 +22,7 @@ mod netlink;
 mod options;
 mod owners;
 mod peer_metrics;
+mod pods;
 mod pressure;
 mod read;
 mod routes;
@@ -30,6 +31,7 @@ mod sockets;
 
 pub use cgroups::{container, unit};
 pub use options::{InvalidPrefix, Namespaces, Options, Prefix, Scope};
+pub use pods::Pod;
 pub use routes::route_to;
 
 use crate::tcp_info::TcpInfo;
@@ -40,6 +42,15 @@ use std::net::{IpAddr, SocketAddr};
 /// A look at this machine, or at one of its network namespaces and containers each.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
+    /// The machine's name (gethostname(2)); of a pod without the node's network, the pod's.
+    #[serde(default)]
+    pub name: String,
+    /// The kernel's id of this boot, by which looks at one machine are joined.
+    #[serde(default)]
+    pub boot_id: String,
+    /// When the look was taken, seconds since 1970-01-01 UTC.
+    #[serde(default)]
+    pub unix_s: f64,
     /// Release of the kernel, as uname(2) has it.
     pub kernel: String,
     /// Seconds since the machine started.
@@ -87,6 +98,10 @@ pub struct Namespace {
     pub name: Option<String>,
     /// A process that runs in it, for `nsenter -t PID -n`.
     pub process: Option<u32>,
+    /// Addresses of its devices, without those of loopback and of one link alone: by these, peers
+    /// of one machine's look are found in another's.
+    #[serde(default)]
+    pub addresses: Vec<IpAddr>,
     /// Its TCP sockets.
     pub sockets: Vec<Socket>,
     /// What the kernel remembers of peers (`ip tcp_metrics`).
@@ -204,7 +219,7 @@ pub enum TimerKind {
 }
 
 /// A process that holds a socket.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Owner {
     /// Its number.
     pub pid: u32,
@@ -214,6 +229,8 @@ pub struct Owner {
     pub container: Option<String>,
     /// systemd's unit that it belongs to, by its cgroup (`nginx.service`).
     pub unit: Option<String>,
+    /// The pod that it runs in, by its cgroup and the kubelet's files.
+    pub pod: Option<Pod>,
     /// What its cgroup was kept from the processor, if it is limited.
     pub throttled: Option<Throttled>,
     /// The folder of the cgroup with that limit: its `cpu.stat` has the account.

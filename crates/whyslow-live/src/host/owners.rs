@@ -87,6 +87,7 @@ fn owner(pid: u32, folder: &Path, cgroups: &mut Cgroups) -> Owner {
         name: read_to_string(folder.join("comm")).unwrap_or_default().trim_end().to_owned(),
         container: cgroups::of(&memberships, container),
         unit: cgroups::of(&memberships, unit),
+        pod: cgroups.pod(&memberships),
         throttled,
         throttled_in,
         cpu_pressure,

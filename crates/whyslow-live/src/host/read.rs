@@ -9,7 +9,9 @@ use super::{
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
+use std::time::SystemTime;
 
 const PROC: &str = "/proc";
 
@@ -45,6 +47,9 @@ impl Host {
     /// What is the machine's, whatever the namespace.
     fn read_machine(&mut self, proc: &Path, scope: Scope) {
         let text = |file: &str| read_to_string(proc.join(file)).unwrap_or_default();
+        self.name = text("sys/kernel/hostname").trim().to_owned();
+        self.boot_id = text("sys/kernel/random/boot_id").trim().to_owned();
+        self.unix_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         self.kernel = text("sys/kernel/osrelease").trim().to_owned();
         self.uptime_s = text("uptime").split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
         self.processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -86,6 +91,7 @@ fn read(place: &Place, options: &Options) -> Read {
     // /proc/net is that of the process's first thread.
     let net = Path::new(PROC).join("thread-self/net");
     if options.scope != Scope::Counters {
+        read.namespace.addresses = addresses();
         read.sockets(options);
     }
     if options.scope != Scope::Sockets {
@@ -95,6 +101,31 @@ fn read(place: &Place, options: &Options) -> Read {
         read.settings();
     }
     read
+}
+
+/// Addresses of the namespace that the thread is in; none where they cannot be read.
+fn addresses() -> Vec<IpAddr> {
+    let all = nix::ifaddrs::getifaddrs().into_iter().flatten().filter_map(|interface| {
+        let address = interface.address?;
+        let ip: Option<IpAddr> = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
+            (Some(address), _) => Some(address.ip().into()),
+            (_, Some(address)) => Some(address.ip().into()),
+            _ => None,
+        };
+        ip.filter(|ip| !is_of_link(*ip))
+    });
+    let mut all: Vec<IpAddr> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Whether other machines have the same address: of loopback, or of one link alone.
+fn is_of_link(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unicast_link_local(),
+    }
 }
 
 impl Read {

@@ -50,7 +50,7 @@ pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
 pub use keep::{Keep, KeepOptions, KeepPlace, Saved, save_connection};
 #[cfg(target_os = "linux")]
-pub use linux::{Block, JoinInfo, Joined, Packets, Ring, RingOptions, open_connections};
+pub use linux::{Block, JoinInfo, Joined, Listening, Packets, PodAddress, Reach, Ring, RingOptions, open_connections};
 #[cfg(target_os = "linux")]
 pub use linux::{FileUse, Rights, User, drop_rights};
 pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};

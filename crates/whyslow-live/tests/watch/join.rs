@@ -5,7 +5,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
-use whyslow_live::watch::open_connections;
+use whyslow_live::watch::{Reach, open_connections};
 
 #[test]
 fn an_open_connection_has_its_scales_its_options_and_its_process() {
@@ -13,7 +13,7 @@ fn an_open_connection_has_its_scales_its_options_and_its_process() {
         let to = server("127.0.0.1:0");
         let mut stream = TcpStream::connect(to).unwrap();
         stream.write_all(b"now there is a round trip").unwrap();
-        let joined = open_connections();
+        let joined = open_connections(Reach::Own);
         assert_eq!(joined.connections.len(), 2, "both ends are of this machine: {joined:?}");
         let local = stream.local_addr().unwrap();
         let own = joined.connections.iter().find(|connection| connection.local == local).unwrap();
@@ -39,7 +39,7 @@ fn without_options_windows_are_not_scaled() {
         }
         ip("link set lo mtu 1500");
         let _stream = TcpStream::connect(server("127.0.0.1:0")).unwrap();
-        let joined = open_connections();
+        let joined = open_connections(Reach::Own);
         assert_eq!(joined.connections.len(), 2);
         for connection in joined.connections {
             assert_eq!((connection.snd_wscale, connection.rcv_wscale), (Some(0), Some(0)));

@@ -1,12 +1,10 @@
 //! The command line of `whyslow host`.
 
-use super::causes;
-use super::finding::{Finding, Slug};
 use crate::cause_pages::nearest;
 use crate::quantity;
 use clap::Args;
 use std::time::Duration;
-use whyslow_live::host::{Namespaces, Options, Prefix};
+use whyslow_host::{Finding, Namespaces, Prefix, Process, Settings, Slug, causes};
 use whyslow_report::words::Lang;
 use whyslow_units::Nanos;
 
@@ -29,11 +27,11 @@ pub(crate) struct HostArgs {
     /// Only connections with this peer, an address or `192.0.2.0/24`; counts for the whole machine
     /// are left out.
     #[arg(long, value_name = "ADDRESS")]
-    pub(super) peer: Option<Prefix>,
+    peer: Option<Prefix>,
     /// Only connections of this process, by number or name; counts for the whole machine are left
     /// out.
     #[arg(long, value_name = "PROCESS", value_parser = process)]
-    pub(super) process: Option<Process>,
+    process: Option<Process>,
     /// Another network namespace: of a process, or by its name (`ip netns`); `all`: every one.
     #[arg(long, value_name = "all|PID|NAME", value_parser = namespaces)]
     netns: Option<Namespaces>,
@@ -54,13 +52,6 @@ pub(crate) struct HostArgs {
     /// causes` lists them), or `any`; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
     pub(super) fail_on: Vec<FailOn>,
-}
-
-/// A process, by number or by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Process {
-    Number(u32),
-    Name(String),
 }
 
 /// What makes the exit status 1; none is any finding.
@@ -87,18 +78,8 @@ impl HostArgs {
         }
     }
 
-    pub(super) fn options(&self) -> Options {
-        Options { namespaces: self.netns.clone().unwrap_or_default(), peer: self.peer, ..Options::default() }
-    }
-
-    /// Whether commands are pasted in the first namespace of a look.
-    pub(super) fn begins_with_own(&self) -> bool {
-        matches!(self.netns, None | Some(Namespaces::Own | Namespaces::All))
-    }
-
-    /// Whether figures of the whole machine are left out.
-    pub(super) fn is_part(&self) -> bool {
-        self.peer.is_some() || self.process.is_some()
+    pub(super) fn settings(&self) -> Settings {
+        Settings { namespaces: self.netns.clone().unwrap_or_default(), peer: self.peer, process: self.process.clone() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `whyslow watch` as it is typed.
 
+use super::choice::{HolderChoice, PodPattern};
 use super::metrics::Servers;
 use crate::output::OutputPath;
 use crate::quantity;
@@ -7,6 +8,7 @@ use crate::select::{Selection, filter};
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
 use whyslow_analysis::cause::Cause;
+use whyslow_otlp::Endpoint;
 use whyslow_units::Nanos;
 
 /// Explain why transfers are slow as they end: from this machine's network, a capture that grows,
@@ -26,6 +28,11 @@ pub(crate) struct Watch {
     /// Watch this interface; may be given more than once [default: all of them].
     #[arg(long, short, value_name = "NAME")]
     pub interface: Vec<String>,
+
+    /// Find programs in all network namespaces, so that connections of pods and containers have
+    /// theirs: for a node of Kubernetes.
+    #[arg(long)]
+    pub node: bool,
 
     /// Print which programs hold connections: what a watch of root leaves to a process of its own.
     #[cfg(target_os = "linux")]
@@ -52,6 +59,23 @@ pub(crate) struct Watch {
     /// Only connections with this server: its name, its address, or either with its port.
     #[arg(long, value_name = "NAME", help_heading = "Selecting")]
     pub server: Option<String>,
+
+    /// Only connections of this program on this machine: its name or its number.
+    #[arg(long, value_name = "NAME|PID", help_heading = "Selecting")]
+    pub process: Option<String>,
+
+    /// Only connections of this container on this machine: its name in the pod, or the beginning
+    /// of its id.
+    #[arg(long, value_name = "NAME|ID", help_heading = "Selecting")]
+    pub container: Option<String>,
+
+    /// Only connections of these pods on this machine, as `shop/web-0` or `shop/web-*`.
+    #[arg(long, value_name = "[NAMESPACE/]POD", value_parser = PodPattern::read, help_heading = "Selecting")]
+    pub pod: Option<PodPattern>,
+
+    /// Only connections of pods in this namespace of Kubernetes.
+    #[arg(long, value_name = "NAME", help_heading = "Selecting")]
+    pub namespace: Option<String>,
 
     /// Only transfers that this cause cost time.
     #[arg(long, value_name = "CAUSE", value_parser = crate::cause_pages::known, help_heading = "Selecting")]
@@ -89,6 +113,11 @@ pub(crate) struct Watch {
     /// Clients choose these names; the first 50 get a label.
     #[arg(long, requires = "metrics", help_heading = "Output")]
     pub metrics_names: bool,
+
+    /// Send each listed transfer as a span to this collector of OpenTelemetry, as
+    /// `http://127.0.0.1:4318`, with its cause, program and pod (OTLP over HTTP).
+    #[arg(long, value_name = "URL", help_heading = "Output")]
+    pub otlp: Option<Endpoint>,
 
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.
@@ -159,6 +188,16 @@ impl Watch {
     /// How metrics label servers.
     pub(super) fn servers(&self) -> Servers {
         if self.metrics_names { Servers::ByName } else { Servers::ByAddress }
+    }
+
+    /// The programs whose connections are reported.
+    pub(super) fn holder(&self) -> HolderChoice {
+        HolderChoice {
+            process: self.process.clone(),
+            container: self.container.clone(),
+            pod: self.pod.clone(),
+            namespace: self.namespace.clone(),
+        }
     }
 
     /// The connections that are reported.

@@ -2,6 +2,7 @@
 //! `docs/schema/whyslow-watch-2.schema.json`.
 
 use super::batch::Counts;
+use super::holder::Holders;
 use super::record::Record;
 use super::tally::{Loss, Tally};
 use serde::Serialize;
@@ -23,11 +24,13 @@ enum Event<'a> {
         revised: bool,
         over: bool,
         process: Option<&'a str>,
+        holders: &'a Holders,
         connection: &'a Connection,
     },
     /// A connection is over that lost time as a whole.
     Connection {
         process: Option<&'a str>,
+        holders: &'a Holders,
         connection: &'a Connection,
     },
     /// Connections of a minute have this in common.
@@ -82,10 +85,10 @@ struct CauseLoss {
 /// # Errors
 /// Those of `out`.
 pub(super) fn record(record: &Record, out: &mut impl Write) -> io::Result<()> {
-    let (process, connection) = (record.process.as_deref(), &record.connection);
+    let (process, holders, connection) = (record.holders.process(), &record.holders, &record.connection);
     let event = match record.transfer() {
-        Some(_) => Event::Transfer { revised: record.revised, over: record.over, process, connection },
-        None => Event::Connection { process, connection },
+        Some(_) => Event::Transfer { revised: record.revised, over: record.over, process, holders, connection },
+        None => Event::Connection { process, holders, connection },
     };
     json::line(&Line { schema: SCHEMA, time: record.end_utc(), event }, out)
 }

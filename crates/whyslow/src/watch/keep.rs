@@ -2,6 +2,7 @@
 
 use super::args::Watch;
 use super::batch::{Counts, Order};
+use super::holder::Holder;
 use super::record::Record;
 use crate::output::{GrowingFile, Sources, create_new};
 use anyhow::Context;
@@ -217,7 +218,7 @@ impl Keeper {
 fn comment(record: &Record) -> String {
     let verdict = record.transfer().map(|transfer| words::verdict(transfer, Lang::En));
     let finding = record.worst().map(|finding| words::summary(finding, Lang::En));
-    about(record.process.as_deref(), &verdict.or(finding).unwrap_or_default())
+    about(record.holders.all().next().map(Holder::text).as_deref(), &verdict.or(finding).unwrap_or_default())
 }
 
 fn about(process: Option<&str>, verdict: &str) -> String {

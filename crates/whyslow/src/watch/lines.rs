@@ -33,8 +33,8 @@ pub(super) fn record(record: &Record) -> String {
     if let Some(label) = record.transfer().and_then(|transfer| transfer.label.as_ref()) {
         let _ = write!(line, "  {label}");
     }
-    if let Some(process) = &record.process {
-        let _ = write!(line, "  [{process}]");
+    if let Some(holder) = record.holders.all().next() {
+        let _ = write!(line, "  [{}]", holder.text());
     }
     if record.revised {
         line += "  (told before; it went on)";

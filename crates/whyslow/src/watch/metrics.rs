@@ -10,6 +10,7 @@ mod server;
 
 use super::batch::{Batch, Counts};
 use super::choice::Choice;
+use super::holder::PodName;
 use super::record::Record;
 use super::tally::OTHER;
 use label::Label;
@@ -28,6 +29,9 @@ use whyslow_units::Nanos;
 
 /// Most servers, and most programs, with a label of their own.
 const MAX_NAMES: usize = 50;
+/// Most pods with labels of their own: as many as a large node runs in a day. Source: the kubelet's
+/// default of 110 pods at a time (maxPods).
+const MAX_PODS: usize = 300;
 /// Bounds of round trips and of transfers, seconds.
 const RTTS: [f64; 12] = [0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
 const TIMES: [f64; 12] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0];
@@ -48,6 +52,19 @@ struct OfCause {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct OfProcess {
     process: Label,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfPod {
+    namespace: Label,
+    pod: Label,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfPodCause {
+    cause: &'static str,
+    namespace: Label,
+    pod: Label,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -75,11 +92,28 @@ impl Names {
     }
 }
 
+/// Pods that have labels of their own.
+#[derive(Debug, Default)]
+struct Pods(HashSet<(Label, Label)>);
+
+impl Pods {
+    /// Namespace and name. Further pods are counted together.
+    fn label(&mut self, namespace: &str, name: &str) -> (Label, Label) {
+        let labels = (Label::new(namespace), Label::new(name));
+        if self.0.len() < MAX_PODS && !self.0.contains(&labels) {
+            self.0.insert(labels.clone());
+        }
+        if self.0.contains(&labels) { labels } else { (Label::new(OTHER), Label::new(OTHER)) }
+    }
+}
+
 /// The metrics themselves.
 #[derive(Debug)]
 struct Families {
     lost: Family<OfCause, Seconds>,
     process_lost: Family<OfProcess, Seconds>,
+    pod_lost: Family<OfPodCause, Seconds>,
+    pod_transfers: Family<OfPod, Counter>,
     transfers: Family<OfServer, Counter>,
     bytes: Family<OfServer, Counter>,
     took: Histogram,
@@ -120,6 +154,7 @@ impl Servers {
 struct State {
     servers: Names,
     processes: Names,
+    pods: Pods,
     counts: Counts,
     /// What was counted of connections that go on.
     retransmitted: HashMap<u64, [u64; 4]>,
@@ -158,6 +193,8 @@ fn register() -> (Families, Registry) {
     let families = Families {
         lost: Family::default(),
         process_lost: Family::default(),
+        pod_lost: Family::default(),
+        pod_transfers: Family::default(),
         transfers: Family::default(),
         bytes: Family::default(),
         took: Histogram::new(TIMES),
@@ -174,6 +211,10 @@ fn register() -> (Families, Registry) {
     all.register_with_unit("lost", lost, Unit::Seconds, families.lost.clone());
     let process = "What its costliest cause cost each transfer of a program on this machine";
     all.register_with_unit("process_lost", process, Unit::Seconds, families.process_lost.clone());
+    let pod = "Time that a cause cost transfers of a pod on this machine; causes may overlap in time";
+    all.register_with_unit("pod_lost", pod, Unit::Seconds, families.pod_lost.clone());
+    let pod = "Transfers of a pod on this machine that have ended";
+    all.register("pod_transfers", pod, families.pod_transfers.clone());
     all.register("transfers", "Transfers that have ended", families.transfers.clone());
     all.register_with_unit("transfer", "Payload of transfers that have ended", Unit::Bytes, families.bytes.clone());
     let took = "How long transfers took for their users, from the request on";
@@ -211,16 +252,36 @@ impl Families {
                 self.lost.get_or_create(&labels).inc_by(finding.cost_s.as_secs_f64());
             }
         }
-        if let Some(process) = &record.process {
+        if let Some(process) = record.holders.process() {
             let labels = OfProcess { process: state.processes.label(process) };
             self.process_lost.get_or_create(&labels).inc_by(record.lost().as_secs_f64());
         }
+        self.add_to_pods(record, state);
         if let Some(transfer) = record.transfer() {
             self.transfers.get_or_create(&of_server).inc();
             self.bytes.get_or_create(&of_server).inc_by(transfer.bytes);
             self.took.observe(record.took().as_secs_f64());
             if let Some(rtt) = connection.rtt_ms.p50 {
                 self.rtt.get_or_create(&of_server).observe(rtt / 1_000.0);
+            }
+        }
+    }
+
+    /// Counts a transfer for the pods that have its ends: one within a pod once.
+    fn add_to_pods(&self, record: &Record, state: &mut State) {
+        let mut pods: Vec<&PodName> = record.holders.all().filter_map(|holder| holder.pod.as_ref()).collect();
+        pods.dedup_by_key(|pod| &pod.uid);
+        for (namespace, pod) in pods.into_iter().filter_map(|pod| pod.namespace.as_ref().zip(pod.name.as_ref())) {
+            let (namespace, pod) = state.pods.label(namespace, pod);
+            for finding in record.findings().iter().filter(|finding| finding.is_waited_for()) {
+                if finding.cost_s > Nanos::ZERO {
+                    let labels =
+                        OfPodCause { cause: finding.cause.slug(), namespace: namespace.clone(), pod: pod.clone() };
+                    self.pod_lost.get_or_create(&labels).inc_by(finding.cost_s.as_secs_f64());
+                }
+            }
+            if record.transfer().is_some() {
+                self.pod_transfers.get_or_create(&OfPod { namespace, pod }).inc();
             }
         }
     }

@@ -1,41 +1,46 @@
-//! The kernel's data on the connections of this machine: handshakes of older ones, and programs of
-//! all.
+//! The kernel's data on the connections of this machine: handshakes of older ones, and programs,
+//! containers and pods of all.
 
+use super::holder::{Holder, Key, PodName, Table};
 use super::record::Record;
-use std::collections::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use whyslow_diagnosis::explain::live::{JoinedConnection, JoinedEnd, LiveExplainer};
-use whyslow_live::watch::{Connection, JoinInfo, open_connections};
+use whyslow_live::host::{Owner, Pod};
+use whyslow_live::watch::{JoinInfo, Joined, Reach, open_connections};
+use whyslow_report::render::json;
 use whyslow_units::Nanos;
 
 /// The sockets are read this often at most, and take no more than a part of the time.
 const EVERY: Duration = Duration::from_secs(1);
 const PART: u32 = 20;
-/// Most connections whose programs are remembered.
-const MAX_OWNERS: usize = 200_000;
 /// Most bytes that are read of the helper: more than any watch needs.
 const MAX_REPORTED: u64 = 1 << 34;
 /// Bytes that timestamps take of each segment (RFC 7323).
 const TIMESTAMPS: u32 = 12;
 
-/// Programs by their connections.
+/// Holders of connections, as they become known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Owners(Arc<Mutex<HashMap<Connection, String>>>);
+pub(super) struct Owners {
+    known: Arc<Mutex<Table>>,
+    reach: Reach,
+}
 
 impl Owners {
     /// Gives the explainer the connections that are open now, and begins to watch for others. Runs
     /// before rights are dropped, so that the programs of all users are visible.
-    pub(super) fn join(explainer: &mut LiveExplainer) -> (Self, Vec<String>) {
-        let joined = open_connections();
+    pub(super) fn join(explainer: &mut LiveExplainer, reach: Reach) -> (Self, Vec<String>) {
+        let mut joined = open_connections(reach);
         joined.connections.iter().for_each(|one| explainer.join(handshake(one)));
-        let owners = Self::default();
-        owners.add(&joined.connections);
-        (owners, joined.missing)
+        let owners = Self { reach, ..Self::default() };
+        let missing = std::mem::take(&mut joined.missing);
+        add(&owners.known, &joined);
+        (owners, missing)
     }
 
     /// Looks for programs of new connections, from now on: by a helper if there is one, else with
@@ -44,54 +49,72 @@ impl Owners {
     /// # Errors
     /// When no thread can be had.
     pub(super) fn keep_looking(&self, helper: Option<Helper>) -> anyhow::Result<()> {
-        let owners = Arc::downgrade(&self.0);
+        let (known, reach) = (Arc::downgrade(&self.known), self.reach);
         thread::Builder::new().name("owners".to_owned()).spawn(move || {
             if let Some(mut helper) = helper {
                 let lines = BufReader::new(helper.output.take(MAX_REPORTED)).lines().map_while(Result::ok);
-                for (connection, name) in lines.filter_map(|line| read(&line)) {
-                    let Some(known) = owners.upgrade() else { break };
-                    Self(known).insert(connection, name);
+                for line in lines.filter_map(|line| read(&line)) {
+                    let Some(known) = known.upgrade() else { break };
+                    known.lock().unwrap_or_else(PoisonError::into_inner).insert(line.key, line.holder);
                 }
                 // It ends when its pipe is closed.
                 let _ = helper.child.wait();
                 return;
             }
-            while let Some(known) = owners.upgrade() {
+            while let Some(known) = known.upgrade() {
                 let start = Instant::now();
-                Self(known).add(&open_connections().connections);
+                add(&known, &open_connections(reach));
+                drop(known);
                 thread::sleep(EVERY.max(start.elapsed() * PART));
             }
         })?;
         Ok(())
     }
 
-    fn insert(&self, connection: Connection, name: String) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MAX_OWNERS {
-            known.clear();
-        }
-        known.insert(connection, name);
-    }
-
-    fn add(&self, connections: &[JoinInfo]) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() + connections.len() > MAX_OWNERS {
-            known.clear();
-        }
-        for one in connections {
-            if let Some(owner) = one.owners.first() {
-                known.insert(Connection::new(one.local, one.remote), owner.name.clone());
-            }
-        }
-    }
-
-    /// Names the program of a connection, if it is known.
+    /// Names the holders of a connection, if they are known.
     pub(super) fn name(&self, record: &mut Record) {
-        let end = |address: &str, port| Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port));
-        let (client, server) = (&record.connection.client, &record.connection.server);
-        let Some(ends) = end(&client.address, client.port).zip(end(&server.address, server.port)) else { return };
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        record.process = known.get(&Connection::new(ends.0, ends.1)).cloned();
+        record.holders = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .of(&record.connection.client, &record.connection.server);
+    }
+}
+
+fn add(known: &Mutex<Table>, joined: &Joined) {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    holders(joined).for_each(|(key, holder)| known.insert(key, holder));
+}
+
+/// What a look shows of holders.
+fn holders(joined: &Joined) -> impl Iterator<Item = (Key, Holder)> {
+    let connections = joined.connections.iter().map(|one| (Key::Connection(one.local, one.remote), &one.owners));
+    let listeners = joined.listeners.iter().map(|one| (Key::Listener(one.address), &one.owners));
+    let owned = connections.chain(listeners).filter_map(|(key, owners)| Some((key, Holder::of(owners.first()?))));
+    let pods = joined.pods.iter().map(|one| {
+        let holder = Holder { pod: Some(PodName::of(&one.pod)), ..Holder::default() };
+        (Key::Address(one.address), holder)
+    });
+    owned.chain(pods)
+}
+
+impl Holder {
+    fn of(owner: &Owner) -> Self {
+        Self {
+            // A process names itself.
+            process: Some(owner.name.chars().filter(|c| !c.is_control()).collect()),
+            pid: Some(owner.pid),
+            container: owner.container.clone(),
+            unit: owner.unit.clone(),
+            pod: owner.pod.as_ref().map(PodName::of),
+        }
+    }
+}
+
+impl PodName {
+    fn of(pod: &Pod) -> Self {
+        let Pod { uid, namespace, name, container } = pod.clone();
+        Self { uid, namespace, name, container }
     }
 }
 
@@ -106,39 +129,41 @@ pub(super) struct Helper {
 impl Helper {
     /// Starts it, before rights are dropped. `None` if this user has no more rights than later, or
     /// it cannot be started.
-    pub(super) fn start() -> Option<Self> {
+    pub(super) fn start(reach: Reach) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
         }
         let mut command = Command::new(std::env::current_exe().ok()?);
-        command.args(["watch", "--name-owners"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(["watch", "--name-owners"]).args((reach == Reach::Node).then_some("--node"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().ok()?;
         let output = child.stdout.take()?;
         Some(Self { child, output })
     }
 }
 
-/// What the helper does: prints the ends and the program of each new connection, and an empty line
-/// after each look, until its output is closed.
+/// What the helper prints: a line for each holder.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    key: Key,
+    holder: Holder,
+}
+
+/// What the helper does: prints the holders that are new, and an empty line after each look, until
+/// its output is closed.
 ///
 /// # Errors
 /// When the output is closed.
-pub(super) fn report_owners(mut out: impl Write) -> io::Result<()> {
-    let mut reported: HashSet<(SocketAddr, SocketAddr)> = HashSet::new();
+pub(super) fn report_owners(reach: Reach, mut out: impl Write) -> io::Result<()> {
+    let mut reported: HashMap<Key, Holder> = HashMap::new();
     loop {
         let start = Instant::now();
-        let open = open_connections().connections;
-        let ends: HashSet<_> = open.iter().map(|one| (one.local, one.remote)).collect();
-        reported.retain(|one| ends.contains(one));
-        for one in open {
-            if let Some(owner) = one.owners.first()
-                && reported.insert((one.local, one.remote))
-            {
-                // A process names itself.
-                let name: String = owner.name.chars().filter(|c| !c.is_control()).collect();
-                writeln!(out, "{} {} {name}", one.local, one.remote)?;
-            }
+        // Those that are gone are forgotten.
+        let now: HashMap<Key, Holder> = holders(&open_connections(reach)).collect();
+        for (key, holder) in now.iter().filter(|(key, holder)| reported.get(key) != Some(holder)) {
+            json::line(&Line { key: *key, holder: holder.clone() }, &mut out)?;
         }
+        reported = now;
         writeln!(out)?;
         out.flush()?;
         thread::sleep(EVERY.max(start.elapsed() * PART));
@@ -146,10 +171,8 @@ pub(super) fn report_owners(mut out: impl Write) -> io::Result<()> {
 }
 
 /// A line of the helper.
-fn read(line: &str) -> Option<(Connection, String)> {
-    let mut words = line.splitn(3, ' ');
-    let (local, remote) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    Some((Connection::new(local, remote), words.next()?.to_owned()))
+fn read(line: &str) -> Option<Line> {
+    serde_json::from_str(line).ok()
 }
 
 /// The options that the SYNs of a connection must have had.
@@ -180,14 +203,19 @@ fn handshake(one: &JoinInfo) -> JoinedConnection {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::watch::holder::tests::in_pod;
 
     #[test]
     fn lines_of_the_helper_are_read() {
-        let (connection, name) = read("192.0.2.1:443 [2001:db8::1]:50000 my server").unwrap();
-        let ends = ["192.0.2.1:443", "[2001:db8::1]:50000"].map(|end| end.parse().unwrap());
-        assert_eq!(connection, Connection::new(ends[0], ends[1]));
-        assert_eq!(name, "my server");
-        for wrong in ["", "192.0.2.1:443", "a b c", "192.0.2.1:443 192.0.2.2:1"] {
+        let key = Key::Connection("192.0.2.1:443".parse().unwrap(), "[2001:db8::1]:50000".parse().unwrap());
+        let holder = in_pod("my server", "shop", "web-1");
+        let mut printed = Vec::new();
+        json::line(&Line { key, holder: holder.clone() }, &mut printed).unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        assert_eq!(printed.lines().count(), 1);
+        let line = read(printed.trim_end()).unwrap();
+        assert_eq!((line.key, line.holder), (key, holder));
+        for wrong in ["", "192.0.2.1:443", "{}", r#"{"key":{"connection":["192.0.2.1:443"]},"holder":{}}"#] {
             assert!(read(wrong).is_none(), "{wrong}");
         }
     }

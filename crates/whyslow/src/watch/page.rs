@@ -149,7 +149,7 @@ fn newest<T>(list: &mut VecDeque<T>) {
 fn ended(record: &Record) -> EndedTransfer {
     EndedTransfer {
         connection: record.connection.clone(),
-        process: record.process.clone(),
+        process: record.holders.process().map(str::to_owned),
         revised: record.revised,
         took: record.took(),
         lost: record.lost(),

@@ -1,6 +1,7 @@
 //! [`Record`]: a transfer that has ended, with its connection; or what a connection lost as a
 //! whole.
 
+use super::holder::Holders;
 use whyslow_analysis::{Analysis, Capture, Connection, Finding, SCHEMA, Transfer};
 use whyslow_diagnosis::explain::live::EndedTransfers;
 use whyslow_units::{Nanos, Time, iso_8601};
@@ -16,8 +17,8 @@ pub(crate) struct Record {
     pub over: bool,
     /// When the first packet of all came, on the clock of the packets.
     pub first: Time,
-    /// The program on this machine that has the connection; `None` if unknown.
-    pub process: Option<String>,
+    /// The programs on this machine that have its ends.
+    pub holders: Holders,
 }
 
 impl Record {
@@ -33,12 +34,12 @@ impl Record {
             .map(|transfer| {
                 let revised = std::mem::take(&mut again[transfer.from as usize]);
                 let connection = Connection { transfers: vec![transfer], ..connection.clone() };
-                Self { connection, revised, over, first, process: None }
+                Self { connection, revised, over, first, holders: Holders::default() }
             })
             .collect();
         if !findings.is_empty() {
             connection.findings = findings;
-            all.push(Self { connection, revised: false, over, first, process: None });
+            all.push(Self { connection, revised: false, over, first, holders: Holders::default() });
         }
         all
     }

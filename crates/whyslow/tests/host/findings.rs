@@ -84,6 +84,11 @@ fn a_silent_host_is_named() {
     if printed["host"]["namespaces"][0]["sockets"].as_array().unwrap().is_empty() {
         return skip(Lack::Machine, "no pair of devices can be made");
     }
+    // What joins the looks of many machines.
+    let host = &printed["host"];
+    assert_eq!(host["namespaces"][0]["addresses"], serde_json::json!(["10.9.9.1"]));
+    assert!(host["name"].as_str().unwrap().len() > 1 && host["boot_id"].as_str().unwrap().len() == 36, "{host:#}");
+    assert!(host["unix_s"].as_f64().unwrap() > 1.7e9, "{host:#}");
     let found = finding(&printed, "no-answer");
     assert_eq!(
         (&found["statement"]["kind"], &found["statement"]["target"]),

@@ -3,11 +3,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod chart;
 mod errors;
 mod files;
 mod metrics;
 mod network;
+mod otlp;
 mod pipe;
+mod pods;
 mod rights;
 mod screen;
 mod view;

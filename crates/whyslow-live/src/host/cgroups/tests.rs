@@ -17,6 +17,8 @@ fn containers_are_named_by_runtime() {
         ),
         ("/system.slice/kubepods-besteffort-pod1.slice:cri-containerd:ID", "containerd"),
         ("/kubepods/besteffort/pod9f/ID", "containerd"),
+        // From another cgroup namespace.
+        ("/../../pod0e3b2a4c-9f1d-4b7e-8c6a-5d4f3e2b1a09/ID", "containerd"),
         ("/kubepods.slice/kubepods-pod1.slice/crio-ID.scope", "cri-o"),
         ("/machine.slice/libpod-ID.scope/container", "podman"),
         ("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-ID.scope", "podman"),

@@ -11,6 +11,6 @@ mod rights;
 mod ring;
 
 pub use block::{Block, Packets};
-pub use join::{JoinInfo, Joined, open_connections};
+pub use join::{JoinInfo, Joined, Listening, PodAddress, Reach, open_connections};
 pub use rights::{FileUse, Rights, User, drop_rights};
 pub use ring::{Ring, RingOptions};

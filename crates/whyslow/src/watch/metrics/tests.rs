@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::super::holder::tests::in_pod;
 use super::format::Format;
 use super::*;
 use exposition::Sample;
@@ -26,11 +27,11 @@ fn hostile(servers: Servers) -> (String, Vec<Sample>) {
     assert!(!records.is_empty());
     for record in &mut records {
         record.connection.server.name = Some(HOSTILE.to_owned());
-        record.process = Some(HOSTILE.to_owned());
+        record.holders.client = Some(std::sync::Arc::new(in_pod(HOSTILE, "shop", HOSTILE)));
     }
     let (families, registry) = register();
     let metrics = Metrics { families, servers, state: Mutex::default() };
-    let choice = Choice { selection: Default::default(), cause: None, slower_than: None };
+    let choice = Choice::default();
     metrics.add(&Batch { records, ..Batch::default() }, &choice);
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
@@ -49,6 +50,9 @@ fn a_hostile_name_is_one_label_and_the_page_stays_readable() {
     let shown = "evil\" } 1\\u{a}whyslow_packets_total 9 # \\ \\u{202e}\\u{9b}31m";
     assert_eq!(labels(&samples, "process"), HashSet::from([shown]));
     assert_eq!(labels(&samples, "server"), HashSet::from([format!("{shown}:5001").as_str()]));
+    // A name of a pod is one of DNS, whatever the kubelet's files have.
+    assert_eq!(labels(&samples, "pod"), HashSet::from([shown]));
+    assert_eq!(labels(&samples, "namespace"), HashSet::from(["shop"]));
     let packets: Vec<_> = samples.iter().filter(|(name, ..)| name == "whyslow_packets_total").collect();
     assert!(packets.len() == 1 && packets[0].2 == 0.0, "{packets:?}");
 }
@@ -68,6 +72,10 @@ fn names_behind_the_first_ones_are_counted_together_and_long_ones_are_cut() {
     assert_eq!(labels.iter().filter(|label| **label == other).count(), 5);
     assert_eq!(names.label("server 0"), Label::new("server 0"));
     assert_eq!(names.label("server 52"), other);
+    let mut pods = Pods::default();
+    let first: Vec<_> = (0..MAX_PODS).map(|index| pods.label("shop", &format!("web-{index}"))).collect();
+    assert_eq!(pods.label("shop", "web-300"), (other.clone(), other));
+    assert_eq!(pods.label("shop", "web-0"), first[0]);
     let long = "x".repeat(100_000);
     assert_eq!(Label::new(&long), Label::new(&long[..1_000]));
 }

@@ -1,6 +1,7 @@
 //! Draws a [`View`].
 
 use super::view::{Mode, View};
+use crate::watch::holder::Holder;
 use crate::watch::lines::clock;
 use crate::watch::record::Record;
 use crate::watch::tally::Loss;
@@ -26,6 +27,9 @@ const KEYS: &[(&str, &str)] = &[
     ("c", "clear the list"),
     ("q, Ctrl-C", "end: a summary stays on the terminal"),
 ];
+
+/// Most rows of the list: no terminal shows more.
+const ROWS: usize = 500;
 
 /// Draws all of it.
 pub(super) fn draw(view: &mut View, frame: &mut Frame<'_>) {
@@ -82,7 +86,7 @@ fn draw_head(view: &View, frame: &mut Frame<'_>, area: Rect) {
 
 fn draw_list(view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let width = area.width;
-    let rows: Vec<Row<'_>> = view.shown().take(500).map(|record| row(record, width, view.color)).collect();
+    let rows: Vec<Row<'_>> = view.shown().take(ROWS).map(|record| row(record, width, view.color)).collect();
     let (shown, order) = (view.shown().len(), view.order.name());
     let mut title = format!(" {order} first: {} ", units::thousands(shown as u64));
     if !view.filter.is_empty() {
@@ -93,7 +97,9 @@ fn draw_list(view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     columns.extend([Constraint::Length(if width >= 100 { 24 } else { 15 }), Constraint::Length(8)]);
     titles.extend(["cause", "cost"]);
     if width >= 80 {
-        columns.push(Constraint::Length(13));
+        // As wide as the largest one: a figure that is cut is another figure.
+        let widest = view.shown().take(ROWS).map(|record| bytes(record).chars().count()).max().unwrap_or(0);
+        columns.push(Constraint::Length(u16::try_from(widest).unwrap_or(u16::MAX).max(13)));
         titles.push("bytes");
     }
     if width >= 120 {
@@ -130,17 +136,22 @@ fn row(record: &Record, width: u16, color: bool) -> Row<'static> {
         text(&cost).style(style),
     ];
     if width >= 80 {
-        let bytes = record.transfer().map_or("connection".to_owned(), |transfer| {
-            format!("{}{}", if transfer.from == End::Client { "↑" } else { "↓" }, units::thousands(transfer.bytes))
-        });
-        cells.push(text(&bytes));
+        cells.push(text(&bytes(record)));
     }
     if width >= 120 {
         cells.push(text(&connection.client.host_and_port()));
         let label = record.transfer().and_then(|transfer| transfer.label.as_deref());
-        cells.push(text(record.process.as_deref().or(label).unwrap_or_default()));
+        let holder = record.holders.all().next().map(Holder::text);
+        cells.push(text(holder.as_deref().or(label).unwrap_or_default()));
     }
     Row::new(cells)
+}
+
+/// Payload of a transfer, with its direction.
+fn bytes(record: &Record) -> String {
+    record.transfer().map_or("connection".to_owned(), |transfer| {
+        format!("{}{}", if transfer.from == End::Client { "↑" } else { "↓" }, units::thousands(transfer.bytes))
+    })
 }
 
 fn draw_costs(view: &View, frame: &mut Frame<'_>, area: Rect) {

@@ -292,10 +292,13 @@ fn searched(record: &Record) -> String {
         Some(connection.server.address.as_str()),
         record.worst().map(|worst| worst.cause.slug()),
         record.transfer().and_then(|transfer| transfer.label.as_deref()),
-        record.process.as_deref(),
     ] {
         text.push(' ');
         text += part.unwrap_or_default();
+    }
+    for holder in record.holders.all() {
+        text.push(' ');
+        text += &holder.text();
     }
     text.to_lowercase()
 }

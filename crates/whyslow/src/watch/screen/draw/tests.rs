@@ -102,6 +102,20 @@ fn keys_sort_filter_freeze_and_save() {
 }
 
 #[test]
+fn bytes_of_a_large_transfer_are_shown_whole() {
+    let (mut view, mut records) = (View::new(5, true), records("loss-client", 1));
+    records.retain(|record| record.transfer().is_some());
+    for record in &mut records {
+        record.connection.transfers[0].bytes = 9_876_543_210_123;
+    }
+    view.add(Batch { records, ..Batch::default() }, &mut Tally::default());
+    for width in [80, 132] {
+        let drawn = drawn(&mut view, width, 24);
+        assert!(drawn.contains("↓9,876,543,210,123"), "{drawn}");
+    }
+}
+
+#[test]
 fn it_is_drawn_at_any_size_and_without_colour() {
     let mut view = view(false);
     for (width, height) in [(1, 1), (10, 3), (60, 5), (80, 24), (200, 60)] {
