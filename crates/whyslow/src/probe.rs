@@ -1,24 +1,10 @@
 //! `whyslow probe`: make a request, and report where its time went.
 //!
-//! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes
-//! the requests; `recording` hands the packets to the explainer; `results` holds both; `figures`,
-//! `floor` and `kernel` compute the results; `page`, `formats` and `json` print it, `web` is the
-//! page in a browser.
+//! `args` and `threshold` read the command line; `rights` gives up what a probe of root could do;
+//! `web` is the page in a browser. `whyslow_probe` makes the requests, and prints the results.
 
 pub(crate) mod args;
-mod figures;
-mod floor;
-mod formats;
-mod json;
-mod kernel;
-mod page;
-mod picture;
-mod recording;
-mod requests;
-mod results;
 mod rights;
-mod side_by_side;
-mod spread;
 mod threshold;
 mod web;
 
@@ -26,12 +12,11 @@ use crate::exit::{FAILED, FOUND};
 use crate::output::{Output, Sources, complain};
 use anyhow::Context;
 use args::{Probe, Style};
-use recording::{Capture, Recording};
-use requests::Requests;
-use results::Results;
 use std::process::ExitCode;
 use web::Wanted;
 use whyslow_io::Scratch;
+use whyslow_probe::report::{formats, json, page};
+use whyslow_probe::{Capture, Recording, Requests, Results};
 
 /// Makes the requests, and prints the results.
 ///

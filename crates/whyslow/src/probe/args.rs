@@ -1,17 +1,16 @@
 //! The command line of `whyslow probe`.
 
-use super::threshold::Threshold;
+use super::threshold;
 use crate::output::OutputPath;
 use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use whyslow_core::units::Nanos;
-use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Reroute, Target, Upload};
-
-/// Most requests of a series: each keeps the kernel's data on it.
-const MOST_REQUESTS: u32 = 10_000;
+use whyslow_probe::{
+    Ask, Family, Form, MOST_REQUESTS, Options, Pinned, Plan, Proxies, Reroute, Series, Target, Threshold, Upload,
+};
 
 /// What to ask for, and how.
 #[derive(Clone, Debug, Args)]
@@ -127,7 +126,7 @@ pub(crate) struct Probe {
     format: Option<Format>,
     /// Exit with status 1 if a request passes this: `total>1s`, `first-byte>=200ms`,
     /// `speed<10mbit`; may be given more than once.
-    #[arg(long, value_name = "LIMIT", value_parser = Threshold::parse)]
+    #[arg(long, value_name = "LIMIT", value_parser = threshold::parse)]
     pub(super) fail_on: Vec<Threshold>,
 }
 
@@ -154,38 +153,6 @@ pub(super) enum Style {
     Json,
     Httptest,
     Curl,
-}
-
-/// What is to be done.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(super) options: Options,
-    /// A URL as it was typed, without user and password, and what to ask for there.
-    pub(super) asks: Vec<(String, Ask)>,
-    pub(super) series: Vec<Series>,
-    /// How many requests are made of each series.
-    pub(super) repeat: u32,
-    /// Until when, from their beginning.
-    pub(super) over: Option<Duration>,
-    /// How many at the same time.
-    pub(super) concurrency: u32,
-    pub(super) idle: Duration,
-}
-
-/// Whether requests share a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Series {
-    New,
-    Reuse,
-}
-
-impl Plan {
-    /// The files that are sent.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        let uploads = self.asks.iter().filter_map(|(_, ask)| ask.upload.as_ref());
-        uploads.flat_map(Upload::files).map(Path::to_owned).collect()
-    }
 }
 
 impl Probe {
@@ -230,7 +197,7 @@ impl Probe {
     #[cfg(target_os = "linux")]
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
         let upload = self.upload.as_ref().map(PathBuf::from).filter(|path| path.is_file());
-        let form = self.form.iter().filter_map(|part| part.file().map(Path::to_owned));
+        let form = self.form.iter().filter_map(|part| part.file().map(std::path::Path::to_owned));
         self.secrets().cloned().chain(upload).chain(form).collect()
     }
 

@@ -1,6 +1,6 @@
 //! [`Target`]: what a URL names.
 
-use crate::failure::{Failure, Phase};
+use crate::client::failure::{Failure, Phase};
 use http::Uri;
 use std::fmt;
 use std::net::IpAddr;

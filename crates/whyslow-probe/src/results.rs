@@ -1,34 +1,37 @@
 //! [`Results`]: the results of the requests, and the analysis of their packets.
 
-use super::figures::{self, Figure};
-use super::requests::Request;
-use super::threshold::Threshold;
+use crate::report::figures::{self, Figure};
+use crate::requests::Request;
+use crate::threshold::Threshold;
 use whyslow_core::analysis::Analysis;
 use whyslow_report::text::units;
 
 /// The requests in the order in which they were made, and the analysis of their packets.
-pub(super) struct Results {
+pub struct Results {
+    /// The requests.
     pub requests: Vec<Request>,
     /// Or why no packets were recorded.
     pub recorded: Result<RecordedPackets, String>,
 }
 
 /// The packets that were recorded.
-pub(super) struct RecordedPackets {
+pub struct RecordedPackets {
+    /// What the packets show.
     pub analysis: Analysis,
-    /// How many were recorded, and how many the kernel dropped before that.
+    /// How many were recorded.
     pub packets: u64,
+    /// How many the kernel dropped.
     pub dropped: u64,
 }
 
 impl Results {
     /// Why requests count as failed, a line each.
-    pub(super) fn failures(&self) -> Vec<String> {
+    pub fn failures(&self) -> Vec<String> {
         self.requests.iter().filter_map(Request::complaint).collect()
     }
 
     /// Which URLs needed new connections in spite of --reuse, a line each.
-    pub(super) fn not_reused(&self) -> Vec<String> {
+    pub fn not_reused(&self) -> Vec<String> {
         let mut urls: Vec<&str> = Vec::new();
         let mut out = Vec::new();
         for request in self.requests.iter().filter(|request| request.may_reuse) {
@@ -50,12 +53,13 @@ impl Results {
         out
     }
 
-    pub(super) fn is_any_answered(&self) -> bool {
+    /// Whether a request was answered.
+    pub fn is_any_answered(&self) -> bool {
         self.requests.iter().any(|request| request.outcome.is_ok())
     }
 
     /// Which requests passed which thresholds, a line each.
-    pub(super) fn exceeded(&self, thresholds: &[Threshold]) -> Vec<String> {
+    pub fn exceeded(&self, thresholds: &[Threshold]) -> Vec<String> {
         let mut out = Vec::new();
         for request in &self.requests {
             let Ok(exchange) = &request.outcome else { continue };

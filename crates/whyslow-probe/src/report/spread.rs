@@ -3,7 +3,7 @@
 //! A request on a new connection pays for the name, the handshakes and a small first window; one on
 //! an open connection does not. Together they would give a mean that no request takes.
 
-use super::requests::Request;
+use crate::requests::Request;
 use serde::Serialize;
 use whyslow_report::text::{Column, Line, Page, Table, units};
 

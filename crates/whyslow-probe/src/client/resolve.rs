@@ -1,7 +1,7 @@
 //! From a name to addresses: pinned ones, or the system's.
 
-use crate::failure::{Failure, Phase};
-use crate::target::Target;
+use crate::client::failure::{Failure, Phase};
+use crate::client::target::Target;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,6 @@
 //! [`Recording`]: the requests' own packets, to a file and to the explainer as they come.
 
-use super::results::RecordedPackets;
-use crate::output::{Sources, Target};
+use crate::results::RecordedPackets;
 use anyhow::{Context, anyhow};
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,22 +9,25 @@ use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
 use whyslow_live::capture::{Format, Recorder, RecorderSocket, WHOLE};
+use whyslow_output::{Sources, Target};
 
 /// What packets are called that are in no file.
-pub(super) const NAME: &str = "probe";
+pub const NAME: &str = "probe";
 /// Bytes that are handed on at once.
 const PIECE: usize = 64 << 10;
 
 /// The file for the packets.
-pub(super) struct Capture<'a> {
-    pub(super) file: &'a Path,
+pub struct Capture<'a> {
+    /// Where the packets are written.
+    pub file: &'a Path,
     /// The name of the packets, if it is not that of their file.
-    pub(super) name: Option<&'a str>,
-    pub(super) sources: &'a Sources,
+    pub name: Option<&'a str>,
+    /// The inputs of the command, which the file may not replace.
+    pub sources: &'a Sources,
 }
 
 /// Packets on their way.
-pub(super) struct Recording(Result<Running, String>);
+pub struct Recording(Result<Running, String>);
 
 struct Running {
     recorder: Arc<Recorder>,
@@ -48,7 +50,7 @@ impl Recording {
     ///
     /// # Errors
     /// Returns an error if a file is wanted and cannot be written, or if rights are left.
-    pub(super) fn start(
+    pub fn start(
         capture: Option<Capture<'_>>,
         snaplen: Option<u32>,
         give_up_rights: impl FnOnce() -> anyhow::Result<()>,
@@ -75,7 +77,8 @@ impl Recording {
         }
     }
 
-    pub(super) fn recorder(&self) -> Option<Arc<Recorder>> {
+    /// What records the packets of a request; `None` if none can be recorded.
+    pub fn recorder(&self) -> Option<Arc<Recorder>> {
         self.0.as_ref().ok().map(|running| Arc::clone(&running.recorder))
     }
 
@@ -83,7 +86,7 @@ impl Recording {
     ///
     /// # Errors
     /// When packets could not be recorded or written.
-    pub(super) fn finish(self) -> anyhow::Result<Result<RecordedPackets, String>> {
+    pub fn finish(self) -> anyhow::Result<Result<RecordedPackets, String>> {
         let Running { recorder, sink } = match self.0 {
             Ok(running) => running,
             Err(why) => return Ok(Err(why)),

@@ -1,7 +1,7 @@
 //! [`Exchange`]: what became of a request.
 
-use crate::dial::Attempt;
-use crate::sampler::Sample;
+use crate::client::dial::Attempt;
+use crate::client::sampler::Sample;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -3,7 +3,7 @@
 //! The answer begins with the status line (HTTP/1.1) or the HEADERS frame of our stream (HTTP/2)
 //! that is final: interim answers (1xx), SETTINGS and whatever else comes first are none.
 
-use crate::timed_socket::Arrival;
+use crate::client::timed_socket::Arrival;
 
 /// The bytes that open an HTTP/2 connection (RFC 9113 section 3.4).
 const PREFACE: usize = 24;

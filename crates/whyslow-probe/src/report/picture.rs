@@ -5,8 +5,9 @@
 //! order. The sender's fields of a receiver are not shown: they have another meaning.
 
 use super::kernel::is_upload;
+use crate::client::exchange::Hop;
+use crate::client::sampler::Sample;
 use std::time::Duration;
-use whyslow_live::{Hop, Sample};
 use whyslow_report::text::{Line, Page, units};
 
 /// Heights.

@@ -1,13 +1,13 @@
 //! [`Options`]: what holds for all requests of a client.
 
-use crate::capture::Recorder;
-use crate::proxy::Proxies;
-use crate::resolve::{Family, Pinned, Reroute};
-use crate::target::Target;
+use crate::client::proxy::Proxies;
+use crate::client::resolve::{Family, Pinned, Reroute};
+use crate::client::target::Target;
 use http::{HeaderName, HeaderValue};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use whyslow_live::capture::Recorder;
 
 /// What holds for all requests.
 #[derive(Clone, Debug)]

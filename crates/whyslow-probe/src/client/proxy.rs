@@ -1,7 +1,7 @@
 //! Proxies as the environment names them, by curl's rules.
 
-use crate::failure::{Failure, Phase};
-use crate::target::Target;
+use crate::client::failure::{Failure, Phase};
+use crate::client::target::Target;
 
 /// Which proxy stands for which URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,26 +3,37 @@
 //! As curl's, each time counts from the request's beginning; with redirects each is the sum over
 //! all of them, and `time_redirect` is the time before the last one.
 
+use crate::client::exchange::{Exchange, Hop};
 use std::time::Duration;
-use whyslow_live::{Exchange, Hop};
 
 /// A figure that a script may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Figure {
+pub enum Figure {
+    /// The addresses of the name are known.
     Dns,
+    /// The TCP connection is open.
     Connect,
+    /// The TLS handshake is over.
     Tls,
+    /// The request begins to be sent.
     Pretransfer,
+    /// All of the request has left the send buffer.
     Sent,
+    /// The server's kernel has acknowledged all of the request.
     Acknowledged,
+    /// The first packet of the response has come.
     FirstPacket,
+    /// The first byte of the response can be read.
     FirstByte,
+    /// All of the response has come.
     Total,
+    /// Bits of the larger body per second of the last hop.
     Speed,
 }
 
 impl Figure {
-    pub(super) const ALL: [Self; 10] = [
+    /// All of them.
+    pub const ALL: [Self; 10] = [
         Self::Dns,
         Self::Connect,
         Self::Tls,
@@ -35,7 +46,8 @@ impl Figure {
         Self::Speed,
     ];
 
-    pub(super) fn name(self) -> &'static str {
+    /// Its name in options.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Dns => "dns",
             Self::Connect => "connect",
@@ -51,7 +63,7 @@ impl Figure {
     }
 
     /// The figure of a name, ours or curl's.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Some(match name.strip_prefix("time_").unwrap_or(name) {
             "namelookup" => Self::Dns,
             "appconnect" => Self::Tls,
@@ -63,7 +75,7 @@ impl Figure {
 }
 
 /// A figure, in seconds or bits per second; `None` if the exchange lacks it.
-pub(super) fn value(figure: Figure, exchange: &Exchange) -> Option<f64> {
+pub(crate) fn value(figure: Figure, exchange: &Exchange) -> Option<f64> {
     let times = Curl::of(exchange);
     let hop = exchange.last();
     let time = match figure {
@@ -121,7 +133,7 @@ impl Curl {
     }
 
     /// With curl's names.
-    pub(super) fn named(&self) -> [(&'static str, f64); 8] {
+    pub fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("time_namelookup", self.namelookup),
             ("time_connect", self.connect),

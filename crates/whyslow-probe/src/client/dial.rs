@@ -4,7 +4,6 @@
 //! fails, or has not answered for 200 ms (curl's `--happy-eyeballs-timeout-ms`); the first
 //! connection wins, and the others are closed. Every attempt is reported.
 
-use crate::capture::Recorder;
 use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
@@ -13,6 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
+use whyslow_live::capture::Recorder;
 
 /// How long an address is waited for before the next one is tried as well.
 const HEAD_START: Duration = Duration::from_millis(200);

@@ -1,10 +1,10 @@
 //! [`Ask`]: what to ask for, and the HTTP request that it becomes.
 
-use crate::body::{SendBody, Upload};
-use crate::connection::{Connection, Sender, credentials};
-use crate::failure::{Failure, Phase};
-use crate::options::Options;
-use crate::target::Target;
+use crate::client::body::{SendBody, Upload};
+use crate::client::connection::{Connection, Sender, credentials};
+use crate::client::failure::{Failure, Phase};
+use crate::client::options::Options;
+use crate::client::target::Target;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION, RANGE, USER_AGENT,
 };

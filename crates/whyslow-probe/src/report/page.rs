@@ -3,12 +3,13 @@
 
 use super::figures::speed;
 use super::floor::{Path, Paths};
-use super::requests::Request;
-use super::results::Results;
 use super::{kernel, picture, side_by_side, spread};
+use crate::client::dial::{Attempt, Outcome};
+use crate::client::exchange::{Exchange, Hop};
+use crate::requests::Request;
+use crate::results::Results;
 use anstyle::Style;
 use std::time::Duration;
-use whyslow_live::{Attempt, Exchange, Hop, Outcome};
 use whyslow_report::render::terminal;
 use whyslow_report::text::styles::{BOLD, DIM, WARNING};
 use whyslow_report::text::{Column, Line, Page, Table, units};
@@ -23,7 +24,7 @@ const SLOWEST: usize = 10;
 const LATE: f64 = 0.001;
 
 /// Lays out the results.
-pub(super) fn page(results: &Results, width: usize) -> String {
+pub fn page(results: &Results, width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
     let answered: Vec<&Request> = results.requests.iter().filter(|request| request.outcome.is_ok()).collect();
     if let [request] = results.requests.as_slice()

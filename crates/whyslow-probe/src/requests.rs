@@ -1,31 +1,39 @@
 //! [`Requests`]: makes the planned requests, one after the other.
 
-use super::args::{Plan, Series};
+use crate::client::Client;
+use crate::client::body::Upload;
+use crate::client::exchange::Exchange;
+use crate::client::failure::Failure;
+use crate::client::options::Options;
+use crate::client::request::Ask;
+use crate::plan::{Plan, Series};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use whyslow_live::capture::Recorder;
-use whyslow_live::{Ask, Client, Exchange, Failure, Options, Upload};
 
 /// A request, and what became of it.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub struct Request {
     /// As it was typed.
     pub url: String,
     /// The size that was asked for or sent, of a series of sizes.
     pub size: Option<u64>,
+    /// Whether a body was sent.
     pub is_upload: bool,
+    /// Whether requests share a connection.
     pub series: Series,
     /// Whether it was to be made on the connection of an earlier request.
     pub may_reuse: bool,
     /// The pause before it, seconds.
     pub idle_s: f64,
+    /// The response, or why there is none.
     pub outcome: Result<Exchange, Failure>,
 }
 
 impl Request {
     /// Why it counts as failed.
-    pub(super) fn complaint(&self) -> Option<String> {
+    pub(crate) fn complaint(&self) -> Option<String> {
         match &self.outcome {
             Err(failure) => Some(format!("{}: {failure}", self.url)),
             Ok(exchange) if exchange.last().status >= 400 => {
@@ -47,13 +55,14 @@ impl Request {
 }
 
 /// Makes requests.
-pub(super) struct Requests<'a> {
+pub struct Requests<'a> {
     plan: &'a Plan,
     options: Options,
 }
 
 impl<'a> Requests<'a> {
-    pub(super) fn new(plan: &'a Plan, recorder: Option<Arc<Recorder>>) -> Self {
+    /// The requests of a plan, whose packets go to a recorder.
+    pub fn new(plan: &'a Plan, recorder: Option<Arc<Recorder>>) -> Self {
         Self { plan, options: Options { recorder, ..plan.options.clone() } }
     }
 
@@ -61,7 +70,7 @@ impl<'a> Requests<'a> {
     ///
     /// # Errors
     /// When the system gives no place to make them in.
-    pub(super) fn make(self) -> anyhow::Result<Vec<Request>> {
+    pub fn make(self) -> anyhow::Result<Vec<Request>> {
         let mut made = Vec::new();
         for series in &self.plan.series {
             // A connection leads to one server.

@@ -1,14 +1,15 @@
 //! What other tools print.
 
 use super::figures::{Curl, speed};
-use super::results::Results;
+use crate::client::exchange::Exchange;
+use crate::client::failure::{Failure, Phase};
+use crate::results::Results;
 use std::fmt::Write;
-use whyslow_live::{Exchange, Failure, Phase};
 use whyslow_report::text::harmless;
 
 /// httptest's line for each request: `0 DNS connect response transfer bytes speed URL`, seconds,
 /// body bytes, bytes per second; connecting includes TLS. What failed is `CODE 0 0 0 0 0 URL`.
-pub(super) fn httptest(results: &Results) -> String {
+pub fn httptest(results: &Results) -> String {
     let mut out = String::new();
     for request in &results.requests {
         let url = harmless(&request.url);
@@ -50,7 +51,7 @@ fn httptest_code(failure: &Failure) -> u8 {
 }
 
 /// The variables of `curl -w`, a line each; a blank line between requests.
-pub(super) fn curl(results: &Results) -> String {
+pub fn curl(results: &Results) -> String {
     let answered = results.requests.iter().filter_map(|request| request.outcome.as_ref().ok());
     answered.map(curl_one).collect::<Vec<_>>().join("\n")
 }

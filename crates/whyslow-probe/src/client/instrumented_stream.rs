@@ -1,7 +1,7 @@
 //! [`InstrumentedStream`]: what hyper reads and writes, read along by a [`ResponseDetector`].
 
-use crate::response_detector::ResponseDetector;
-use crate::timed_socket::{Arrival, SharedLedger, TimedSocket};
+use crate::client::response_detector::ResponseDetector;
+use crate::client::timed_socket::{Arrival, SharedLedger, TimedSocket};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,17 +1,17 @@
 //! [`Connection`]: an open one, ready for requests.
 
-use crate::body::SendBody;
-use crate::dial::{self, Attempt, Outcome};
-use crate::exchange::Tls;
-use crate::failure::{Failure, Phase};
-use crate::instrumented_stream::{Below, InstrumentedStream, SharedProgress};
-use crate::options::Options;
-use crate::resolve::resolve;
-use crate::response_detector::{LONGEST_HEAD, ResponseDetector};
-use crate::sampler::Sampler;
-use crate::target::Target;
-use crate::timed_socket::{SharedLedger, TimedSocket};
-use crate::tls::{self, Trust};
+use crate::client::body::SendBody;
+use crate::client::dial::{self, Attempt, Outcome};
+use crate::client::exchange::Tls;
+use crate::client::failure::{Failure, Phase};
+use crate::client::instrumented_stream::{Below, InstrumentedStream, SharedProgress};
+use crate::client::options::Options;
+use crate::client::resolve::resolve;
+use crate::client::response_detector::{LONGEST_HEAD, ResponseDetector};
+use crate::client::sampler::Sampler;
+use crate::client::target::Target;
+use crate::client::timed_socket::{SharedLedger, TimedSocket};
+use crate::client::tls::{self, Trust};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::client::conn::{http1, http2};

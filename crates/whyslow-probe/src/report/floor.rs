@@ -5,10 +5,11 @@
 //! at once come at the pace of the narrowest link. Where no more than an initial window came, no
 //! rate is known, and the bytes count as nothing.
 
-use super::requests::Request;
+use crate::client::exchange::{Exchange, Hop};
+use crate::client::sampler::Sample;
+use crate::requests::Request;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use whyslow_live::{Exchange, Hop, Sample};
 
 /// Segments of an initial window (RFC 6928): fewer do not show a rate.
 const INITIAL_WINDOW: u64 = 10;

@@ -6,8 +6,9 @@
 //! whether segments arrived out of order.
 
 use super::floor::{acked, received};
+use crate::client::exchange::{Exchange, Hop};
+use crate::client::sampler::Sample;
 use whyslow_core::cause::Cause;
-use whyslow_live::{Exchange, Hop, Sample};
 use whyslow_report::text::units;
 
 /// Share of a phase from which it is named.

@@ -1,6 +1,6 @@
 //! TLS: whom to trust, what to offer, and what its errors mean.
 
-use crate::failure::{Failure, Phase};
+use crate::client::failure::{Failure, Phase};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 use super::floor::{Path, connect};
 use super::kernel;
-use super::requests::Request;
-use super::results::Results;
+use crate::client::exchange::{Exchange, Hop};
+use crate::requests::Request;
+use crate::results::Results;
 use whyslow_core::analysis::{Connection, End, Transfer};
 use whyslow_core::compare::{TransferName, choose, compare};
-use whyslow_live::{Exchange, Hop};
 use whyslow_report::render::compare as render;
 use whyslow_report::text::{Column, Line, Page, Table, units};
 

@@ -1,21 +1,23 @@
 //! JSON: the contract `whyslow-probe/1`, described by `docs/schema/whyslow-probe-1.schema.json`.
 
-use super::args::Series;
 use super::figures::Curl;
 use super::floor::{Floor, Path, Paths};
 use super::formats::curl_rest;
 use super::kernel::{self, Verdict};
-use super::requests::Request;
-use super::results::{RecordedPackets, Results};
 use super::side_by_side::{self, UrlFigures};
 use super::spread::{self, Spread};
+use crate::client::dial::{Attempt, Outcome};
+use crate::client::exchange::{Exchange, Hop};
+use crate::client::sampler::Sample;
+use crate::plan::Series;
+use crate::requests::Request;
+use crate::results::{RecordedPackets, Results};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use whyslow_core::analysis::Analysis;
-use whyslow_live::{Attempt, Exchange, Hop, Outcome, Sample};
 use whyslow_report::render::json;
 
 const SCHEMA: &str = "whyslow-probe/1";
@@ -53,7 +55,7 @@ struct One<'a> {
 
 #[derive(Serialize)]
 struct FailureView<'a> {
-    phase: whyslow_live::Phase,
+    phase: crate::client::failure::Phase,
     what: &'a str,
     look_at: Option<&'a str>,
 }
@@ -137,15 +139,15 @@ struct SampleView {
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
+pub fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
     json::object(&document(results), out)
 }
 
 /// The same for the page, which has the analysis already.
 ///
 /// # Errors
-/// When it cannot be made JSON.
-pub(super) fn without_analysis(results: &Results) -> serde_json::Result<Box<RawValue>> {
+/// Returns an error if it cannot be made JSON.
+pub fn without_analysis(results: &Results) -> serde_json::Result<Box<RawValue>> {
     to_raw_value(&Document { analysis: None, ..document(results) })
 }
 

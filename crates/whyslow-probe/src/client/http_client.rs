@@ -1,13 +1,13 @@
 //! [`Client`]: makes requests, on one connection or on a new one each.
 
-use crate::body::SendBody;
-use crate::connection::{Connection, Opening, Sender};
-use crate::exchange::{Exchange, FirstRecord, Hop, Times};
-use crate::failure::{Failure, Phase};
-use crate::options::Options;
-use crate::request::{Ask, request};
-use crate::sampler::{Left, Sampler};
-use crate::target::Target;
+use crate::client::body::SendBody;
+use crate::client::connection::{Connection, Opening, Sender};
+use crate::client::exchange::{Exchange, FirstRecord, Hop, Times};
+use crate::client::failure::{Failure, Phase};
+use crate::client::options::Options;
+use crate::client::request::{Ask, request};
+use crate::client::sampler::{Left, Sampler};
+use crate::client::target::Target;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
 use http::{HeaderName, Method, Request, Response, StatusCode, Version};
 use http_body::Body;

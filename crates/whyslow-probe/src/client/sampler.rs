@@ -3,9 +3,9 @@
 //! It also records when written data has left the send buffer, and when the peer has acknowledged
 //! it: `write` returns long before.
 
-use crate::tcp_info::TcpInfo;
 use serde::Serialize;
 use std::time::Instant;
+use whyslow_live::tcp_info::TcpInfo;
 
 /// Most samples kept of a connection: beyond it every second one goes, and half as many come.
 #[cfg(target_os = "linux")]
@@ -39,12 +39,12 @@ pub(crate) use others::Sampler;
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{Left, MOST, Sample};
-    use crate::tcp_info;
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
     use std::thread::JoinHandle;
     use std::time::{Duration, Instant};
+    use whyslow_live::tcp_info;
 
     /// Reads one connection until it is dropped.
     pub(crate) struct Sampler {
