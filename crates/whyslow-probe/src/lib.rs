@@ -11,6 +11,8 @@
 //! - [`Results`] holds both; [`report`] prints them.
 
 mod client;
+mod metrics;
+mod monitor;
 mod plan;
 mod recording;
 pub mod report;
@@ -21,17 +23,20 @@ mod threshold;
 pub use client::Client;
 pub use client::body::{Form, Upload};
 pub use client::dial::{Attempt, Outcome};
-pub use client::exchange::{Exchange, FirstRecord, Hop, Times, Tls};
+pub use client::exchange::{Exchange, FirstRecord, Handshake, Hop, Times, Tls};
 pub use client::failure::{Failure, Phase};
-pub use client::options::Options;
+pub use client::options::{Options, Resumption};
 pub use client::proxy::Proxies;
 pub use client::request::Ask;
 pub use client::resolve::{Family, Pinned, Reroute};
 pub use client::sampler::Sample;
 pub use client::target::Target;
+pub use metrics::Metrics;
+pub use monitor::{Schedule, monitor};
 pub use plan::{MOST_REQUESTS, Plan, Series};
 pub use recording::{Capture, NAME, Recording};
 pub use report::figures::Figure;
+pub use report::page::Detail;
 pub use requests::{Request, Requests};
 pub use results::{RecordedPackets, Results};
 pub use threshold::{Relation, Threshold};

@@ -33,7 +33,7 @@ pub struct Request {
 
 impl Request {
     /// Why it counts as failed.
-    pub(crate) fn complaint(&self) -> Option<String> {
+    pub fn complaint(&self) -> Option<String> {
         match &self.outcome {
             Err(failure) => Some(format!("{}: {failure}", self.url)),
             Ok(exchange) if exchange.last().status >= 400 => {
@@ -54,16 +54,29 @@ impl Request {
     }
 }
 
+/// Connections that are looked at as often as one.
+const FEW_AT_ONCE: u32 = 8;
+/// Samples of TCP_INFO that are kept of all requests (about 200 MB), and at least of one.
+const MOST_SAMPLES: usize = 400_000;
+const LEAST_SAMPLES: usize = 32;
+
 /// Makes requests.
 pub struct Requests<'a> {
     plan: &'a Plan,
     options: Options,
+    /// Is shown each request when it has ended.
+    observer: &'a (dyn Fn(&Request) + Sync),
 }
 
 impl<'a> Requests<'a> {
     /// The requests of a plan, whose packets go to a recorder.
-    pub fn new(plan: &'a Plan, recorder: Option<Arc<Recorder>>) -> Self {
-        Self { plan, options: Options { recorder, ..plan.options.clone() } }
+    pub fn new(plan: &'a Plan, recorder: Option<Arc<Recorder>>, observer: &'a (dyn Fn(&Request) + Sync)) -> Self {
+        let defaults = Options::default();
+        // A thread looks at each connection: many of them would look at nothing else.
+        let sample_every = defaults.sample_every * plan.concurrency.div_ceil(FEW_AT_ONCE);
+        let requests = plan.repeat as usize * plan.asks.len() * plan.series.len();
+        let most_samples = (MOST_SAMPLES / requests.max(1)).clamp(LEAST_SAMPLES, defaults.most_samples);
+        Self { plan, options: Options { recorder, sample_every, most_samples, ..plan.options.clone() }, observer }
     }
 
     /// Makes all of them.
@@ -122,7 +135,7 @@ impl<'a> Requests<'a> {
                 break;
             }
             let was_answered = made.last().is_some_and(|last| last.outcome.is_ok());
-            made.push(Request {
+            let request = Request {
                 url: url.to_owned(),
                 size: size(ask),
                 is_upload: ask.upload.is_some(),
@@ -130,14 +143,17 @@ impl<'a> Requests<'a> {
                 may_reuse: series == Series::Reuse && was_answered,
                 idle_s: idle.as_secs_f64(),
                 outcome: client.request(ask),
-            });
+            };
+            (self.observer)(&request);
+            made.push(request);
         }
         client.close();
         Ok(made)
     }
 }
 
-fn size(ask: &Ask) -> Option<u64> {
+/// The size of a body that was asked for or is sent.
+pub(crate) fn size(ask: &Ask) -> Option<u64> {
     match &ask.upload {
         Some(Upload::Bytes(size)) => Some(*size),
         _ => ask.first_bytes,

@@ -1,5 +1,6 @@
 //! [`Results`]: the results of the requests, and the analysis of their packets.
 
+use crate::client::exchange::Exchange;
 use crate::report::figures::{self, Figure};
 use crate::requests::Request;
 use crate::threshold::Threshold;
@@ -53,6 +54,21 @@ impl Results {
         out
     }
 
+    /// Which URLs redirect further than redirects are followed, a line each.
+    pub fn not_followed(&self) -> Vec<String> {
+        let is_on = |exchange: &&Exchange| exchange.redirects_on && exchange.hops.len() > 1;
+        let answered = self.requests.iter().filter_map(|request| request.outcome.as_ref().ok());
+        let mut lines: Vec<String> = answered
+            .filter(is_on)
+            .map(|exchange| {
+                let followed = units::count(exchange.hops.len() as u64 - 1, "redirect");
+                format!("{}: still redirected after {followed} (--max-redirs)", exchange.hops[0].url)
+            })
+            .collect();
+        lines.dedup();
+        lines
+    }
+
     /// Whether a request was answered.
     pub fn is_any_answered(&self) -> bool {
         self.requests.iter().any(|request| request.outcome.is_ok())
@@ -60,18 +76,18 @@ impl Results {
 
     /// Which requests passed which thresholds, a line each.
     pub fn exceeded(&self, thresholds: &[Threshold]) -> Vec<String> {
-        let mut out = Vec::new();
-        for request in &self.requests {
-            let Ok(exchange) = &request.outcome else { continue };
-            for threshold in thresholds {
-                let Some(value) = figures::value(threshold.figure, exchange) else { continue };
-                if threshold.is_passed(value) {
-                    let unit = if threshold.figure == Figure::Speed { "bit/s" } else { "s" };
-                    let name = threshold.figure.name();
-                    out.push(format!("{}: {threshold}: {name} is {}", request.url, units::figure(value, unit)));
-                }
-            }
-        }
-        out
+        self.requests.iter().flat_map(|request| Self::passed_by(request, thresholds)).collect()
+    }
+
+    /// Which thresholds a request passed, a line each.
+    pub fn passed_by(request: &Request, thresholds: &[Threshold]) -> Vec<String> {
+        let Ok(exchange) = &request.outcome else { return Vec::new() };
+        let line = |threshold: &Threshold| {
+            let value = figures::value(threshold.figure, exchange).filter(|value| threshold.is_passed(*value))?;
+            let unit = if threshold.figure == Figure::Speed { "bit/s" } else { "s" };
+            let name = threshold.figure.name();
+            Some(format!("{}: {threshold}: {name} is {}", request.url, units::figure(value, unit)))
+        };
+        thresholds.iter().filter_map(line).collect()
     }
 }

@@ -2,27 +2,31 @@
 
 use crate::client::body::SendBody;
 use crate::client::dial::{self, Attempt, Outcome};
-use crate::client::exchange::Tls;
+use crate::client::exchange::{Handshake, Tls};
 use crate::client::failure::{Failure, Phase};
 use crate::client::instrumented_stream::{Below, InstrumentedStream, SharedProgress};
 use crate::client::options::Options;
+use crate::client::proxy::{Proxy, ProxyKind};
 use crate::client::resolve::resolve;
 use crate::client::response_detector::{LONGEST_HEAD, ResponseDetector};
 use crate::client::sampler::Sampler;
 use crate::client::target::Target;
 use crate::client::timed_socket::{SharedLedger, TimedSocket};
-use crate::client::tls::{self, Trust};
+use crate::client::tls;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::ProtocolVersion;
+use tokio_rustls::rustls::{ClientConfig, HandshakeKind, ProtocolVersion};
+use tokio_socks::tcp::Socks5Stream;
+use tokio_socks::{IntoTargetAddr, TargetAddr};
 
 /// What HTTP/2 may carry unread. All is read at once, so that TCP's window is the one that counts;
 /// and nothing is sent in mid-download that could be taken for a request.
@@ -39,7 +43,7 @@ pub(crate) enum Sender {
 /// An open connection.
 pub(crate) struct Connection {
     pub(crate) target: Target,
-    pub(crate) proxy: Option<Target>,
+    pub(crate) proxy: Option<Proxy>,
     pub(crate) sender: Sender,
     pub(crate) seen: SharedProgress,
     pub(crate) ledger: SharedLedger,
@@ -61,17 +65,19 @@ pub(crate) struct Opening {
 }
 
 impl Connection {
-    /// Opens one, through a proxy if there is one. `phase` is how far that has come.
+    /// Opens one, through a proxy if there is one; with `tls` for https. `phase` is how far that
+    /// has come.
     pub(crate) async fn open(
         target: &Target,
         options: &Options,
+        tls: Option<Arc<ClientConfig>>,
         opening: &mut Opening,
         phase: &mut Phase,
     ) -> Result<Self, Failure> {
         let began = Instant::now();
         *phase = Phase::Dns;
         let proxy = options.proxies.of(target)?;
-        let next = proxy.as_ref().unwrap_or(target);
+        let next = proxy.as_ref().map_or(target, |proxy| &proxy.at);
         let elsewhere = options.reroutes.iter().find_map(|reroute| reroute.of(next));
         let next = elsewhere.as_ref().unwrap_or(next);
         let found = resolve(next, options.family, &options.pinned, options.connect_timeout).await?;
@@ -85,15 +91,18 @@ impl Connection {
         let about = About::of(&stream, options)?;
         let mut wire = TimedSocket::new(stream);
         let ledger = wire.ledger();
-        if let Some(proxy) = proxy.as_ref().filter(|_| target.tls) {
+        if let Some(proxy) = proxy.as_ref().filter(|proxy| target.tls || proxy.kind != ProxyKind::Http) {
             *phase = Phase::Proxy;
-            tunnel(&mut wire, proxy, target).await?;
+            wire = match proxy.kind {
+                ProxyKind::Http => tunnel(wire, &proxy.at, target).await?,
+                ProxyKind::Socks5 | ProxyKind::Socks5Named => socks(wire, proxy, target, options).await?,
+            };
             opening.tunnel = Some(began.elapsed());
         }
-        let (below, tls) = if target.tls {
+        let (below, tls) = if let Some(config) = tls {
             *phase = Phase::Tls;
             let left = options.connect_timeout.saturating_sub(began.elapsed());
-            let secured = tokio::time::timeout(left, secure(wire, target, options)).await;
+            let secured = tokio::time::timeout(left, secure(wire, target, options, config)).await;
             let (stream, tls) = secured.map_err(|_| slow_handshake(target, options.connect_timeout))??;
             opening.appconnect = Some(began.elapsed());
             (Below::Tls(Box::new(stream)), Some(tls))
@@ -116,13 +125,12 @@ impl Connection {
             Sender::One(sender) => !sender.is_closed(),
             Sender::Two(sender) => !sender.is_closed(),
         };
-        let is_proxied = self.proxy.is_some() && !self.target.tls && !target.tls;
-        is_open && (self.target.same_origin(target) || is_proxied)
+        is_open && (self.target.same_origin(target) || self.asks_a_proxy() && !target.tls)
     }
 
     /// Whether requests name the whole URL, as a proxy wants it.
     pub(crate) fn asks_a_proxy(&self) -> bool {
-        self.proxy.is_some() && !self.target.tls
+        !self.target.tls && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == ProxyKind::Http)
     }
 }
 
@@ -161,7 +169,7 @@ impl About {
             let socket = stream.as_fd().try_clone_to_owned().map_err(lost)?;
             let control = socket2::SockRef::from(stream).tcp_congestion().ok();
             let control = control.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned());
-            let sampler = Some(Sampler::start(socket, options.sample_every));
+            let sampler = Some(Sampler::start(socket, options.sample_every, options.most_samples));
             Ok(Self { local, remote, sampler, congestion_control: control })
         }
         #[cfg(not(target_os = "linux"))]
@@ -173,7 +181,7 @@ impl About {
 }
 
 /// Asks a proxy for a way to the target (RFC 9110 section 9.3.6).
-async fn tunnel(wire: &mut TimedSocket, proxy: &Target, target: &Target) -> Result<(), Failure> {
+async fn tunnel(mut wire: TimedSocket, proxy: &Target, target: &Target) -> Result<TimedSocket, Failure> {
     let there = target.host_and_port();
     let failed = |what: String| {
         Failure::new(Phase::Proxy, format!("{}: {what}", proxy.host_and_port()))
@@ -193,9 +201,32 @@ async fn tunnel(wire: &mut TimedSocket, proxy: &Target, target: &Target) -> Resu
     let head = String::from_utf8_lossy(&head).into_owned();
     let line = head.lines().next().unwrap_or_default();
     if line.split(' ').nth(1).is_some_and(|status| status.len() == 3 && status.starts_with('2')) {
-        return Ok(());
+        return Ok(wire);
     }
     Err(failed(format!("no tunnel to {there}: {line}")))
+}
+
+/// Asks a SOCKS5 proxy for a connection to the target (RFC 1928, RFC 1929).
+async fn socks(wire: TimedSocket, proxy: &Proxy, target: &Target, options: &Options) -> Result<TimedSocket, Failure> {
+    let there = target.host_and_port();
+    let to: TargetAddr<'_> = if proxy.kind == ProxyKind::Socks5Named && target.address().is_none() {
+        (target.host.as_str(), target.port).into_target_addr().map_err(|error| refused(proxy, &there, &error))?
+    } else {
+        let found = resolve(target, options.family, &options.pinned, options.connect_timeout).await?;
+        let first = found.addresses.first().copied();
+        first.map(TargetAddr::Ip).ok_or_else(|| Failure::new(Phase::Dns, format!("{} has no address", target.host)))?
+    };
+    let user = proxy.at.user.as_ref().map(|user| user.split_once(':').unwrap_or((user.as_str(), "")));
+    let opened = match user {
+        Some((name, password)) => Socks5Stream::connect_with_password_and_socket(wire, to, name, password).await,
+        None => Socks5Stream::connect_with_socket(wire, to).await,
+    };
+    opened.map(Socks5Stream::into_inner).map_err(|error| refused(proxy, &there, &error))
+}
+
+fn refused(proxy: &Proxy, there: &str, error: &tokio_socks::Error) -> Failure {
+    Failure::new(Phase::Proxy, format!("{}: no connection to {there}: {error}", proxy.at.host_and_port()))
+        .look_at(format!("whether this is a SOCKS5 proxy, and may connect to {there}; no_proxy leaves a host out"))
 }
 
 /// `Basic …` of the user that a URL names (RFC 7617).
@@ -208,14 +239,9 @@ async fn secure(
     mut wire: TimedSocket,
     target: &Target,
     options: &Options,
+    config: Arc<ClientConfig>,
 ) -> Result<(TlsStream<TimedSocket>, Tls), Failure> {
-    let trust = Trust {
-        insecure: options.insecure,
-        authorities: options.authorities.as_deref(),
-        identity: options.identity.as_ref(),
-    };
-    let config = tls::config(trust, options.protocols())?;
-    let name = tls::server_name(&target.host)?;
+    let name = tls::server_name(options.server_name.as_ref().unwrap_or(&target.host))?;
     wire.begin_tls();
     let connected = TlsConnector::from(config).connect(name, wire).await;
     let stream = connected.map_err(|error| tls::failure(&target.host, &error))?;
@@ -226,7 +252,12 @@ async fn secure(
     };
     let cipher = session.negotiated_cipher_suite().map_or(String::new(), |suite| format!("{:?}", suite.suite()));
     let protocol = session.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned());
-    Ok((stream, Tls { version, cipher, protocol }))
+    let handshake = match session.handshake_kind() {
+        Some(HandshakeKind::Resumed) => Handshake::Resumed,
+        Some(HandshakeKind::FullWithHelloRetryRequest) => Handshake::FullWithRetry,
+        _ => Handshake::Full,
+    };
+    Ok((stream, Tls { version, cipher, protocol, handshake }))
 }
 
 fn slow_handshake(target: &Target, within: Duration) -> Failure {

@@ -2,6 +2,7 @@
 
 use crate::client::dial::Attempt;
 use crate::client::sampler::Sample;
+use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -16,6 +17,8 @@ pub struct Exchange {
     pub hops: Vec<Hop>,
     /// From the beginning to the last byte.
     pub took: Duration,
+    /// The last response redirects further than redirects are followed.
+    pub redirects_on: bool,
 }
 
 impl Exchange {
@@ -113,6 +116,21 @@ pub struct Tls {
     pub cipher: String,
     /// The protocol that was agreed on.
     pub protocol: Option<String>,
+    /// How the handshake went.
+    pub handshake: Handshake,
+}
+
+/// A kind of TLS handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Handshake {
+    /// With the server's certificate.
+    Full,
+    /// The same, after the server asked for another key share: a round trip more
+    /// (RFC 8446 section 4.1.4).
+    FullWithRetry,
+    /// With the keys of an earlier session.
+    Resumed,
 }
 
 /// The record that the answer begins in.

@@ -25,6 +25,22 @@ pub enum Phase {
     Transfer,
 }
 
+impl Phase {
+    /// Its name in JSON and metrics.
+    pub(crate) fn slug(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Proxy => "proxy",
+            Self::Tls => "tls",
+            Self::Send => "send",
+            Self::Wait => "wait",
+            Self::Transfer => "transfer",
+        }
+    }
+}
+
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

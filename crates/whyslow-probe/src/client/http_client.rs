@@ -8,6 +8,7 @@ use crate::client::options::Options;
 use crate::client::request::{Ask, request};
 use crate::client::sampler::{Left, Sampler};
 use crate::client::target::Target;
+use crate::client::tls::{self, Trust};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
 use http::{HeaderName, Method, Request, Response, StatusCode, Version};
 use http_body::Body;
@@ -15,8 +16,10 @@ use hyper::body::Incoming;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::rustls::ClientConfig;
 
 /// How long after an upload's answer its last acknowledgement may come.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
@@ -29,7 +32,34 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 pub struct Client {
     options: Options,
     runtime: Runtime,
-    kept: Option<Connection>,
+    state: State,
+}
+
+/// What is kept from request to request.
+#[derive(Default)]
+struct State {
+    open: Option<Connection>,
+    /// Trusted authorities and sessions to resume.
+    tls: Option<Arc<ClientConfig>>,
+}
+
+impl State {
+    /// The configuration for a URL; `None` without TLS. It takes milliseconds to read authorities:
+    /// that is done once, and is part of no request's time.
+    fn tls(&mut self, target: &Target, options: &Options) -> Result<Option<Arc<ClientConfig>>, Failure> {
+        if !target.tls {
+            return Ok(None);
+        }
+        if self.tls.is_none() {
+            let trust = Trust {
+                insecure: options.insecure,
+                authorities: options.authorities.as_deref(),
+                identity: options.identity.as_ref(),
+            };
+            self.tls = Some(tls::config(trust, options.protocols(), options.resumption)?);
+        }
+        Ok(self.tls.clone())
+    }
 }
 
 /// How far a request has come, and when it must end.
@@ -46,7 +76,7 @@ impl Client {
     pub fn new(options: Options) -> io::Result<Self> {
         // Timers are looked at after each turn of a connection: a request ends in time.
         let runtime = Builder::new_current_thread().enable_all().event_interval(1).build()?;
-        Ok(Self { options, runtime, kept: None })
+        Ok(Self { options, runtime, state: State::default() })
     }
 
     /// Makes a request, on the connection that is open if it leads there.
@@ -54,10 +84,12 @@ impl Client {
     /// # Errors
     /// If there is no complete response.
     pub fn request(&mut self, ask: &Ask) -> Result<Exchange, Failure> {
-        let Self { options, runtime, kept } = self;
+        let Self { options, runtime, state } = self;
+        state.tls(&ask.target, options)?;
         let mut progress = Progress { phase: Phase::Dns, until: Instant::now() + options.timeout };
-        let asked = runtime
-            .block_on(async { tokio::time::timeout(options.timeout, follow(ask, options, kept, &mut progress)).await });
+        let asked = runtime.block_on(async {
+            tokio::time::timeout(options.timeout, follow(ask, options, state, &mut progress)).await
+        });
         let result = asked.unwrap_or_else(|_| {
             let what = format!("not done within {:.1} s (--max-time)", options.timeout.as_secs_f64());
             Err(Failure::new(progress.phase, what))
@@ -70,7 +102,7 @@ impl Client {
 
     /// Closes the connection, if there is one.
     pub fn close(&mut self) {
-        if self.kept.take().is_some() {
+        if self.state.open.take().is_some() {
             // What drives it ends with it.
             self.pause(Duration::from_millis(1));
         }
@@ -86,32 +118,29 @@ impl Drop for Client {
     /// Waits for nothing: the system's lookup of a name cannot be interrupted, and goes on for as
     /// long as its servers are silent.
     fn drop(&mut self) {
-        self.kept = None;
+        self.state.open = None;
         if let Ok(empty) = Builder::new_current_thread().build() {
             std::mem::replace(&mut self.runtime, empty).shutdown_background();
         }
     }
 }
 
-async fn follow(
-    ask: &Ask,
-    options: &Options,
-    kept: &mut Option<Connection>,
-    progress: &mut Progress,
-) -> Result<Exchange, Failure> {
+async fn follow(ask: &Ask, options: &Options, state: &mut State, progress: &mut Progress) -> Result<Exchange, Failure> {
     let (began, began_at) = (Instant::now(), SystemTime::now());
     let (mut ask, first) = (ask.clone(), ask.target.clone());
     let mut options = options.clone();
     let mut hops: Vec<Hop> = Vec::new();
     loop {
-        let hop = make(&ask, &options, kept, progress).await?;
+        let hop = make(&ask, &options, state, progress).await?;
         let status = StatusCode::from_u16(hop.status).unwrap_or(StatusCode::OK);
-        let location = hop.location.clone().filter(|_| status.is_redirection() && hops.len() < options.redirects);
+        let location = hop.location.clone().filter(|_| status.is_redirection());
+        let redirects_on = location.is_some();
+        let location = location.filter(|_| hops.len() < options.redirects);
         hops.push(hop);
         let Some(location) = location else {
             // Acknowledgements that came later are waited for, and not counted.
             let took = hops.last().map_or(Duration::ZERO, |last| last.began + last.times.total - began);
-            return Ok(Exchange { began, began_at, took, hops });
+            return Ok(Exchange { began, began_at, took, hops, redirects_on });
         };
         ask.target = ask.target.join(&location)?;
         if !ask.target.same_origin(&first) {
@@ -128,20 +157,16 @@ async fn follow(
 }
 
 /// Makes one request.
-async fn make(
-    ask: &Ask,
-    options: &Options,
-    kept: &mut Option<Connection>,
-    progress: &mut Progress,
-) -> Result<Hop, Failure> {
+async fn make(ask: &Ask, options: &Options, state: &mut State, progress: &mut Progress) -> Result<Hop, Failure> {
+    let tls = state.tls(&ask.target, options)?;
     let began = Instant::now();
     let body = SendBody::new(ask.upload.as_ref()).map_err(|error| Failure::new(Phase::Send, error.to_string()))?;
     let mut opening = Opening::default();
-    let open = kept.take().filter(|open| open.serves(&ask.target));
+    let open = state.open.take().filter(|open| open.serves(&ask.target));
     let is_reused = open.is_some();
     let mut connection = match open {
-        Some(open) => open,
-        None => Connection::open(&ask.target, options, &mut opening, &mut progress.phase).await?,
+        Some(open) => resumed(open),
+        None => Connection::open(&ask.target, options, tls, &mut opening, &mut progress.phase).await?,
     };
     let wire_before = [connection.ledger.written(), connection.ledger.read()];
     let upload_bytes = body.len();
@@ -162,7 +187,7 @@ async fn make(
         url: ask.target.to_string(),
         began,
         is_reused,
-        proxy: connection.proxy.as_ref().map(Target::host_and_port),
+        proxy: connection.proxy.as_ref().map(|proxy| proxy.at.host_and_port()),
         times,
         attempts: opening.attempts,
         local: connection.local,
@@ -187,8 +212,15 @@ async fn make(
         samples: connection.sampler.as_ref().map_or(Vec::new(), |sampler| sampler.since(began)),
         congestion_control: connection.congestion_control.clone(),
     };
-    *kept = Some(connection);
+    connection.sampler.iter().for_each(Sampler::rest);
+    state.open = Some(connection);
     Ok(hop)
+}
+
+/// An open connection, whose samples are those of the next request from here on.
+fn resumed(open: Connection) -> Connection {
+    open.sampler.iter().for_each(Sampler::resume);
+    open
 }
 
 /// Times from the connection, its opening and the kernel.

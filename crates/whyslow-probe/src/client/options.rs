@@ -24,6 +24,10 @@ pub struct Options {
     pub authorities: Option<PathBuf>,
     /// A certificate of one's own and its key, in these files.
     pub identity: Option<(PathBuf, PathBuf)>,
+    /// The name for TLS (SNI, and of the certificate) if it is not the URL's host.
+    pub server_name: Option<String>,
+    /// Whether a new connection resumes the TLS session of an earlier one.
+    pub resumption: Resumption,
     /// Where to connect instead.
     pub reroutes: Vec<Reroute>,
     /// Ask for compressed answers. They are counted as they come.
@@ -40,8 +44,21 @@ pub struct Options {
     pub timeout: Duration,
     /// How often the kernel is asked about the connection.
     pub sample_every: Duration,
+    /// Samples that are kept of a connection: beyond it every second one goes, and half as many
+    /// come.
+    pub most_samples: usize,
     /// Records packets.
     pub recorder: Option<Arc<Recorder>>,
+}
+
+/// Whether a new connection resumes the TLS session of an earlier one of the same client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resumption {
+    /// Each handshake is a whole one, so that new connections compare.
+    #[default]
+    Never,
+    /// A session is resumed if the server gave a ticket, as browsers do.
+    IfOffered,
 }
 
 impl Default for Options {
@@ -53,6 +70,8 @@ impl Default for Options {
             insecure: false,
             authorities: None,
             identity: None,
+            server_name: None,
+            resumption: Resumption::default(),
             reroutes: Vec::new(),
             compressed: false,
             http: None,
@@ -61,6 +80,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(30),
             timeout: Duration::from_secs(300),
             sample_every: Duration::from_millis(2),
+            most_samples: 4_000,
             recorder: None,
         }
     }

@@ -1,7 +1,32 @@
-//! Proxies as the environment names them, by curl's rules.
+//! Proxies as options and the environment name them, by curl's rules.
 
 use crate::client::failure::{Failure, Phase};
 use crate::client::target::Target;
+
+/// The proxy of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proxy {
+    /// Its host, port and user.
+    pub at: Target,
+    /// What it speaks.
+    pub kind: ProxyKind,
+}
+
+/// What a proxy speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProxyKind {
+    /// HTTP: whole URLs, and `CONNECT` for TLS.
+    Http,
+    /// SOCKS5 (RFC 1928); this machine looks up the target's name (`socks5://`).
+    Socks5,
+    /// SOCKS5; the proxy looks it up (`socks5h://`).
+    Socks5Named,
+}
+
+impl ProxyKind {
+    const SCHEMES: [(&'static str, Self); 3] =
+        [("http://", Self::Http), ("socks5://", Self::Socks5), ("socks5h://", Self::Socks5Named)];
+}
 
 /// Which proxy stands for which URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,26 +67,37 @@ impl Proxies {
     /// The proxy to ask for a URL.
     ///
     /// # Errors
-    /// When it is none that can be asked.
-    pub(crate) fn of(&self, target: &Target) -> Result<Option<Target>, Failure> {
+    /// Returns an error if it is not a URL of a supported proxy.
+    pub(crate) fn of(&self, target: &Target) -> Result<Option<Proxy>, Failure> {
         let Some(named) = (if target.tls { &self.https } else { &self.http }) else { return Ok(None) };
         if self.except.iter().any(|except| is_within(&target.host, except)) {
             return Ok(None);
         }
         let with_scheme = if named.contains("://") { named.clone() } else { format!("http://{named}") };
-        if !with_scheme.starts_with("http://") {
-            let what = format!("the proxy {named} is not asked by http://: only HTTP proxies are supported");
+        let known =
+            ProxyKind::SCHEMES.iter().find_map(|(scheme, kind)| Some((with_scheme.strip_prefix(scheme)?, *kind)));
+        let Some((rest, kind)) = known else {
+            let what = format!("the proxy {} is none of http://, socks5:// and socks5h://", without_user(named));
             let look_at = match self.is_option {
-                true => "--proxy; for SOCKS, an HTTP proxy in front of it",
+                true => "--proxy",
                 false => "http_proxy, https_proxy, all_proxy; or --noproxy '*'",
             };
             return Err(Failure::new(Phase::Proxy, what).look_at(look_at));
-        }
-        let proxy = Target::parse(&with_scheme)?;
+        };
+        let proxy = Target::parse(&format!("http://{rest}"))?;
         // curl's default port of a proxy.
-        let authority = with_scheme.trim_start_matches("http://").split('/').next().unwrap_or_default();
+        let authority = rest.split('/').next().unwrap_or_default();
         let has_port = authority.ends_with(&format!(":{}", proxy.port));
-        Ok(Some(if has_port { proxy } else { Target { port: 1080, ..proxy } }))
+        Ok(Some(Proxy { at: if has_port { proxy } else { Target { port: 1080, ..proxy } }, kind }))
+    }
+}
+
+/// A URL without user and password, which nothing prints.
+fn without_user(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
+        _ => url.to_owned(),
     }
 }
 
@@ -92,16 +128,28 @@ mod tests {
     #[test]
     fn proxies_stand_for_all_but_some() {
         let proxies = Proxies::always("cache.example:3128", "example.org,.local 10.0.0.1");
-        let of = |url: &str| proxies.of(&Target::parse(url).unwrap()).unwrap().map(|proxy| proxy.host_and_port());
+        let of = |url: &str| proxies.of(&Target::parse(url).unwrap()).unwrap().map(|proxy| proxy.at.host_and_port());
         assert_eq!(of("http://example.com/").as_deref(), Some("cache.example:3128"));
         for direct in ["http://example.org/", "https://www.example.org/", "http://a.local/", "http://10.0.0.1/"] {
             assert_eq!(of(direct), None, "{direct}");
         }
         assert!(of("http://notexample.org/").is_some());
         assert_eq!(Proxies::always("x", "*").of(&Target::parse("http://a/").unwrap()).unwrap(), None);
-        let socks = Proxies::always("socks5://x:1080", "");
-        let failure = socks.of(&Target::parse("http://a/").unwrap()).unwrap_err();
+    }
+
+    #[test]
+    fn proxies_speak_http_or_socks() {
+        let of = |proxy: &str| Proxies::always(proxy, "").of(&Target::parse("https://a/").unwrap());
+        let kind = |proxy: &str| {
+            let proxy = of(proxy).unwrap().unwrap();
+            (proxy.kind, proxy.at.host_and_port())
+        };
+        assert_eq!(kind("x:3128"), (ProxyKind::Http, "x:3128".to_owned()));
+        assert_eq!(kind("socks5://x"), (ProxyKind::Socks5, "x:1080".to_owned()));
+        assert_eq!(kind("socks5h://user:pw@x:9050"), (ProxyKind::Socks5Named, "x:9050".to_owned()));
+        let failure = of("socks4://user:secret@x:1080").unwrap_err();
         assert_eq!(failure.phase, Phase::Proxy);
-        assert!(failure.to_string().contains("--proxy") && !failure.to_string().contains("all_proxy"), "{failure}");
+        let text = failure.to_string();
+        assert!(text.contains("--proxy") && !text.contains("all_proxy") && !text.contains("secret"), "{text}");
     }
 }

@@ -55,7 +55,9 @@ pub(crate) fn request(
     if let Some(user) = credentials(&ask.target) {
         headers.insert(AUTHORIZATION, value(&user)?);
     }
-    if let Some(user) = connection.proxy.as_ref().filter(|_| connection.asks_a_proxy()).and_then(credentials) {
+    if let Some(user) =
+        connection.proxy.as_ref().filter(|_| connection.asks_a_proxy()).and_then(|proxy| credentials(&proxy.at))
+    {
         headers.insert(PROXY_AUTHORIZATION, value(&user)?);
     }
     if let Some(kind) = &body.content_type {

@@ -7,10 +7,6 @@ use serde::Serialize;
 use std::time::Instant;
 use whyslow_live::tcp_info::TcpInfo;
 
-/// Most samples kept of a connection: beyond it every second one goes, and half as many come.
-#[cfg(target_os = "linux")]
-const MOST: usize = 4_000;
-
 /// The kernel's data at one instant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sample {
@@ -38,7 +34,7 @@ pub(crate) use others::Sampler;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Left, MOST, Sample};
+    use super::{Left, Sample};
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,13 +45,23 @@ mod linux {
     /// Reads one connection until it is dropped.
     pub(crate) struct Sampler {
         state: Arc<Mutex<State>>,
-        end: Sender<()>,
+        /// Closing it ends the thread.
+        orders: Option<Sender<Order>>,
         thread: Option<JoinHandle<()>>,
+    }
+
+    /// What its thread is to do.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Order {
+        Read,
+        Rest,
     }
 
     struct State {
         socket: OwnedFd,
         samples: Vec<Sample>,
+        /// How many are kept.
+        most: usize,
         /// One of this many readings is kept.
         stride: usize,
         readings: usize,
@@ -90,7 +96,7 @@ mod linux {
             if keep == Keep::InTurn && !self.readings.is_multiple_of(self.stride) {
                 return;
             }
-            if self.samples.len() >= MOST {
+            if self.samples.len() >= self.most {
                 let mut index = 0;
                 self.samples.retain(|_| {
                     index += 1;
@@ -103,12 +109,14 @@ mod linux {
     }
 
     impl Sampler {
-        /// Begins to read a connected socket, of which nothing was written yet.
-        pub(crate) fn start(socket: OwnedFd, every: Duration) -> Self {
+        /// Begins to read a connected socket, of which nothing was written yet; keeps up to `most`
+        /// samples.
+        pub(crate) fn start(socket: OwnedFd, every: Duration, most: usize) -> Self {
             let base = tcp_info::read(socket.as_fd()).and_then(|info| info.bytes_acked).unwrap_or(0);
             let state = State {
                 socket,
                 samples: Vec::new(),
+                most: most.max(2),
                 stride: 1,
                 readings: 0,
                 base,
@@ -116,19 +124,45 @@ mod linux {
                 left: Left::default(),
             };
             let state = Arc::new(Mutex::new(state));
-            let (end, ended) = channel();
+            let (orders, ordered) = channel();
             let shared = Arc::clone(&state);
             let thread = std::thread::spawn(move || {
+                let mut order = Order::Read;
                 loop {
-                    let began = Instant::now();
-                    lock(&shared).read(Keep::InTurn);
-                    let pause = every.saturating_sub(began.elapsed());
-                    if !matches!(ended.recv_timeout(pause), Err(RecvTimeoutError::Timeout)) {
-                        return;
+                    let next = if order == Order::Read {
+                        let began = Instant::now();
+                        lock(&shared).read(Keep::InTurn);
+                        ordered.recv_timeout(every.saturating_sub(began.elapsed()))
+                    } else {
+                        ordered.recv().map_err(RecvTimeoutError::from)
+                    };
+                    match next {
+                        Ok(next) => order = next,
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Disconnected) => return,
                     }
                 }
             });
-            Self { state, end, thread: Some(thread) }
+            Self { state, orders: Some(orders), thread: Some(thread) }
+        }
+
+        /// A further request begins: the samples of earlier ones go.
+        pub(crate) fn resume(&self) {
+            let mut state = lock(&self.state);
+            state.samples.clear();
+            (state.stride, state.readings) = (1, 0);
+            drop(state);
+            self.order(Order::Read);
+        }
+
+        /// Reads no more until the next request.
+        pub(crate) fn rest(&self) {
+            self.order(Order::Rest);
+        }
+
+        fn order(&self, order: Order) {
+            // Without a thread there is nothing to read.
+            let _ = self.orders.as_ref().map(|orders| orders.send(order));
         }
 
         /// This many bytes have been written since the beginning: from now on it watches when they
@@ -163,7 +197,7 @@ mod linux {
 
     impl Drop for Sampler {
         fn drop(&mut self) {
-            let _ = self.end.send(());
+            self.orders = None;
             if let Some(thread) = self.thread.take() {
                 let _ = thread.join();
             }
@@ -185,6 +219,10 @@ mod others {
 
     impl Sampler {
         pub(crate) fn await_bytes(&self, _written: u64) {}
+
+        pub(crate) fn resume(&self) {}
+
+        pub(crate) fn rest(&self) {}
 
         pub(crate) fn left(&self) -> Left {
             Left::default()

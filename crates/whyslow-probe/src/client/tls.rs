@@ -1,12 +1,13 @@
 //! TLS: whom to trust, what to offer, and what its errors mean.
 
 use crate::client::failure::{Failure, Phase};
+use crate::client::options::Resumption;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
+use tokio_rustls::rustls::client::{self, WebPkiServerVerifier, verify_server_name};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -14,6 +15,9 @@ use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
+
+/// Servers whose sessions are remembered: those of a request and its redirects.
+const MOST_SESSIONS: usize = 32;
 
 /// Whom to trust.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +30,15 @@ pub(crate) struct Trust<'a> {
     pub identity: Option<&'a (PathBuf, PathBuf)>,
 }
 
-/// Makes a configuration that offers these protocols. Sessions are not resumed: each handshake is
-/// a whole one, so that new connections compare.
+/// Makes a configuration that offers these protocols.
 ///
 /// # Errors
 /// If there is no trusted certificate.
-pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientConfig>, Failure> {
+pub(crate) fn config(
+    trust: Trust<'_>,
+    protocols: &[&str],
+    resumption: Resumption,
+) -> Result<Arc<ClientConfig>, Failure> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -57,7 +64,10 @@ pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientC
         }
     };
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-    config.resumption = Resumption::disabled();
+    config.resumption = match resumption {
+        Resumption::Never => client::Resumption::disabled(),
+        Resumption::IfOffered => client::Resumption::in_memory_sessions(MOST_SESSIONS),
+    };
     Ok(Arc::new(config))
 }
 

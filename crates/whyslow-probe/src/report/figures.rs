@@ -147,3 +147,23 @@ impl Curl {
         .map(|(name, time)| (name, time.as_secs_f64()))
     }
 }
+
+/// Durations of the last hop's phases, and of all hops; `None` for a phase that did not happen.
+pub fn phases(exchange: &Exchange) -> [(&'static str, Option<Duration>); 7] {
+    let times = &exchange.last().times;
+    let dns = times.namelookup.unwrap_or_default();
+    let connect = times.connect.map(|at| at.saturating_sub(dns));
+    let connected = times.connect.unwrap_or(dns);
+    let tunnel = times.tunnel.map(|at| at.saturating_sub(connected));
+    let tunnelled = times.tunnel.unwrap_or(connected);
+    let tls = times.appconnect.map(|at| at.saturating_sub(tunnelled));
+    [
+        ("dns", times.namelookup),
+        ("connect", connect),
+        ("tunnel", tunnel),
+        ("tls", tls),
+        ("first_byte", Some(times.starttransfer.saturating_sub(times.pretransfer))),
+        ("transfer", Some(times.total.saturating_sub(times.starttransfer))),
+        ("total", Some(exchange.took)),
+    ]
+}

@@ -24,7 +24,7 @@ const RESTARTS_AFTER: f64 = 0.2;
 
 /// Data on the path, from all requests.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Path {
+pub(crate) struct Path {
     rtt: Option<f64>,
     /// Bytes per second: up, down.
     rates: [Option<f64>; 2],
@@ -32,7 +32,7 @@ pub(super) struct Path {
 
 /// What a request takes at least, and the rest.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub(super) struct Floor {
+pub(crate) struct Floor {
     /// Seconds.
     pub seconds: f64,
     pub rtt_s: f64,
@@ -43,16 +43,16 @@ pub(super) struct Floor {
 
 /// A part of the time beyond the floor.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub(super) struct Rest {
+pub(crate) struct Rest {
     pub what: &'static str,
     pub seconds: f64,
 }
 
 /// The paths of all URLs: each is estimated once, from all requests to it.
-pub(super) struct Paths<'a>(BTreeMap<&'a str, Path>);
+pub(crate) struct Paths<'a>(BTreeMap<&'a str, Path>);
 
 impl<'a> Paths<'a> {
-    pub(super) fn of(requests: impl Iterator<Item = &'a Request>) -> Self {
+    pub(crate) fn of(requests: impl Iterator<Item = &'a Request>) -> Self {
         let mut by_url: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
         for request in requests {
             by_url.entry(&request.url).or_default().push(request);
@@ -62,14 +62,14 @@ impl<'a> Paths<'a> {
     }
 
     /// The path to a request's URL.
-    pub(super) fn to(&self, request: &Request) -> Path {
+    pub(crate) fn to(&self, request: &Request) -> Path {
         self.0.get(request.url.as_str()).copied().unwrap_or_default()
     }
 }
 
 impl Path {
     /// The path of the requests to one URL.
-    pub(super) fn of<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
+    pub(crate) fn of<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
         let mut out = Self::default();
         for exchange in requests.filter_map(|request| request.outcome.as_ref().ok()) {
             let hop = exchange.last();
@@ -82,7 +82,7 @@ impl Path {
     }
 
     /// The same, with the rates that its round trips show.
-    pub(super) fn with_rates<'a>(mut self, requests: impl Iterator<Item = &'a Request>) -> Self {
+    pub(crate) fn with_rates<'a>(mut self, requests: impl Iterator<Item = &'a Request>) -> Self {
         for exchange in requests.filter_map(|request| request.outcome.as_ref().ok()) {
             let samples = &exchange.last().samples;
             for (rate, bytes) in self.rates.iter_mut().zip([acked as fn(&Sample) -> Option<u64>, received]) {
@@ -95,12 +95,12 @@ impl Path {
         self
     }
 
-    pub(super) fn rtt(&self) -> Option<f64> {
+    pub(crate) fn rtt(&self) -> Option<f64> {
         self.rtt
     }
 
     /// Lower bound of a request's duration; `None` if the round trip is unknown.
-    pub(super) fn floor(&self, request: &Request, exchange: &Exchange) -> Option<Floor> {
+    pub(crate) fn floor(&self, request: &Request, exchange: &Exchange) -> Option<Floor> {
         let (rtt, hop) = (self.rtt?, exchange.last());
         let is_upload = hop.sent_bytes > hop.body_bytes;
         let (bytes, rate) = if is_upload { (hop.sent_bytes, self.rates[0]) } else { (hop.body_bytes, self.rates[1]) };
@@ -146,16 +146,16 @@ fn window_word(request: &Request, hop: &Hop) -> &'static str {
 }
 
 /// Seconds for the TCP handshake.
-pub(super) fn connect(hop: &Hop) -> Option<f64> {
+pub(crate) fn connect(hop: &Hop) -> Option<f64> {
     let connect = hop.times.connect?;
     Some(connect.saturating_sub(hop.times.namelookup.unwrap_or_default()).as_secs_f64())
 }
 
-pub(super) fn acked(sample: &Sample) -> Option<u64> {
+pub(crate) fn acked(sample: &Sample) -> Option<u64> {
     sample.info.bytes_acked
 }
 
-pub(super) fn received(sample: &Sample) -> Option<u64> {
+pub(crate) fn received(sample: &Sample) -> Option<u64> {
     sample.info.bytes_received
 }
 

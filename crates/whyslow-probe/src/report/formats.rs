@@ -8,7 +8,9 @@ use std::fmt::Write;
 use whyslow_report::text::harmless;
 
 /// httptest's line for each request: `0 DNS connect response transfer bytes speed URL`, seconds,
-/// body bytes, bytes per second; connecting includes TLS. What failed is `CODE 0 0 0 0 0 URL`.
+/// body bytes, bytes per second; connecting includes TLS. The response begins with its first
+/// packet: that tool measures when the first TLS record can be read, and with a large record a
+/// round trip or more of the transfer would count as response. What failed is `CODE 0 0 0 0 0 URL`.
 pub fn httptest(results: &Results) -> String {
     let mut out = String::new();
     for request in &results.requests {
@@ -27,12 +29,12 @@ fn httptest_figures(exchange: &Exchange) -> String {
     let times = &hop.times;
     let dns = times.namelookup.unwrap_or_default();
     let connected = times.appconnect.or(times.connect).unwrap_or(dns);
-    let transfer = times.total.saturating_sub(times.starttransfer).as_secs_f64();
+    let transfer = times.total.saturating_sub(times.first_packet).as_secs_f64();
     format!(
         "{:.4} {:.4} {:.4} {transfer:.4} {} {:.0}",
         dns.as_secs_f64(),
         connected.saturating_sub(dns).as_secs_f64(),
-        times.starttransfer.saturating_sub(connected).as_secs_f64(),
+        times.first_packet.saturating_sub(connected).as_secs_f64(),
         hop.body_bytes,
         // What came at once has no rate: over all of the time then.
         if transfer > 1e-6 { hop.body_bytes as f64 / transfer } else { speed(hop) }

@@ -7,7 +7,7 @@ use super::kernel::{self, Verdict};
 use super::side_by_side::{self, UrlFigures};
 use super::spread::{self, Spread};
 use crate::client::dial::{Attempt, Outcome};
-use crate::client::exchange::{Exchange, Hop};
+use crate::client::exchange::{Exchange, Handshake, Hop};
 use crate::client::sampler::Sample;
 use crate::plan::Series;
 use crate::requests::Request;
@@ -110,6 +110,7 @@ struct TlsView {
     version: &'static str,
     cipher: String,
     protocol: Option<String>,
+    handshake: Handshake,
 }
 
 /// Seconds since the hop began.
@@ -141,6 +142,24 @@ struct SampleView {
 /// Those of `out`.
 pub fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
     json::object(&document(results), out)
+}
+
+/// Writes one request as a document in a line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_line(request: &Request, out: &mut impl Write) -> io::Result<()> {
+    let paths = Paths::of(std::iter::once(request));
+    let missing = Some("a monitor records no packets");
+    let document = Document {
+        schema: SCHEMA,
+        requests: vec![one(paths.to(request), request, None)],
+        side_by_side: Vec::new(),
+        spread: Vec::new(),
+        recording: RecordingView { packets: 0, dropped: 0, missing },
+        analysis: None,
+    };
+    json::line(&document, out)
 }
 
 /// The same for the page, which has the analysis already.
@@ -224,7 +243,12 @@ fn view(hop: &Hop) -> HopView {
         attempts: hop.attempts.iter().map(attempt).collect(),
         local: hop.local.to_string(),
         remote: hop.remote.to_string(),
-        tls: hop.tls.clone().map(|tls| TlsView { version: tls.version, cipher: tls.cipher, protocol: tls.protocol }),
+        tls: hop.tls.clone().map(|tls| TlsView {
+            version: tls.version,
+            cipher: tls.cipher,
+            protocol: tls.protocol,
+            handshake: tls.handshake,
+        }),
         times: TimesView {
             namelookup_s: times.namelookup.map(seconds),
             connect_s: times.connect.map(seconds),

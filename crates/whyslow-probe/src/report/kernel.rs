@@ -22,7 +22,7 @@ const MOST_ROUNDS: usize = 10_000;
 
 /// The verdict on a request.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// The cause's name, where it has one.
     pub cause: Option<&'static str>,
     pub text: String,
@@ -40,7 +40,7 @@ enum Phase {
 }
 
 /// The limit of a request, by the kernel's account; `None` if nothing took long.
-pub(super) fn verdict(exchange: &Exchange, rtt: Option<f64>) -> Option<Verdict> {
+pub(crate) fn verdict(exchange: &Exchange, rtt: Option<f64>) -> Option<Verdict> {
     let hop = exchange.last();
     let (phase, seconds) = longest(hop, rtt.unwrap_or(0.0))?;
     let total = hop.times.total.as_secs_f64();
@@ -150,7 +150,7 @@ fn download(hop: &Hop, rtt: Option<f64>) -> (Option<Cause>, String) {
 }
 
 /// Bytes received in each round trip of the answer.
-pub(super) fn rounds(hop: &Hop, rtt: f64) -> Vec<u64> {
+pub(crate) fn rounds(hop: &Hop, rtt: f64) -> Vec<u64> {
     let begin = hop.began + hop.times.first_packet;
     let before = |time: f64| {
         let until = begin + std::time::Duration::from_secs_f64(time);
@@ -169,7 +169,7 @@ pub(super) fn rounds(hop: &Hop, rtt: f64) -> Vec<u64> {
 }
 
 /// Bytes acknowledged or received while the request lasted, whichever is more, by sample.
-pub(super) fn is_upload(hop: &Hop) -> bool {
+pub(crate) fn is_upload(hop: &Hop) -> bool {
     let grown = |get: fn(&Sample) -> Option<u64>| {
         let ends = hop.samples.first().and_then(get).zip(hop.samples.last().and_then(get));
         ends.map_or(0, |(first, last)| last.saturating_sub(first))

@@ -1,11 +1,11 @@
-//! The page for a person: a request step by step, or many in a table; and the analysis of the
-//! packets.
+//! The page for a person: the verdict, then a request step by step, or many in a table; on demand
+//! the analysis of the packets.
 
 use super::figures::speed;
-use super::floor::{Path, Paths};
-use super::{kernel, picture, side_by_side, spread};
+use super::floor::Paths;
+use super::{duel, picture, side_by_side, spread, verdict};
 use crate::client::dial::{Attempt, Outcome};
-use crate::client::exchange::{Exchange, Hop};
+use crate::client::exchange::{Exchange, Handshake, Hop};
 use crate::requests::Request;
 use crate::results::Results;
 use anstyle::Style;
@@ -18,33 +18,45 @@ use whyslow_report::words::Lang;
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 /// Up to this many requests are listed; from more, the slowest.
-const LISTED: usize = 40;
-const SLOWEST: usize = 10;
+const LISTED: usize = 10;
+const SLOWEST: usize = 5;
 /// A record that is this much later readable than its first packet came is worth a word, seconds.
 const LATE: f64 = 0.001;
 
+/// How much is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The verdict and the figures: one screen.
+    Screen,
+    /// The findings of the packets with their evidence as well.
+    Full,
+}
+
 /// Lays out the results.
-pub fn page(results: &Results, width: usize) -> String {
+pub fn page(results: &Results, width: usize, detail: Detail) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let are_two = duel::print(&mut page, results);
+    if !are_two {
+        verdict::print(&mut page, results);
+    }
     let answered: Vec<&Request> = results.requests.iter().filter(|request| request.outcome.is_ok()).collect();
     if let [request] = results.requests.as_slice()
         && let Ok(exchange) = &request.outcome
     {
-        print_one(&mut page, results, request, exchange);
+        print_one(&mut page, exchange);
     } else {
-        let shown = slowest(&answered);
-        print_series(&mut page, &answered, &shown);
-        if shown.len() < answered.len() {
-            let text = format!("the slowest {} of {} requests", shown.len(), units::thousands(answered.len() as u64));
-            page.wrapped(&Line::new(), DIM, &text);
-        }
         spread::print(&mut page, &results.requests);
-        side_by_side::print(&mut page, results);
+        if !are_two || detail == Detail::Full || answered.len() > 2 {
+            print_listed(&mut page, &answered, if detail == Detail::Full { usize::MAX } else { LISTED });
+        }
+        if !are_two || detail == Detail::Full {
+            side_by_side::print(&mut page, results);
+        }
     }
     match &results.recorded {
         Ok(recorded) => {
-            page.gap();
             if recorded.dropped > 0 {
+                page.gap();
                 let text = format!(
                     "{} of {} packets were not recorded, for this machine was too slow",
                     units::thousands(recorded.dropped),
@@ -52,6 +64,12 @@ pub fn page(results: &Results, width: usize) -> String {
                 );
                 page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
             }
+            if detail == Detail::Screen {
+                page.gap();
+                page.wrapped(&Line::new(), DIM, "--full shows the findings with their evidence, --report FILE a page");
+                return page.finish();
+            }
+            page.gap();
             let view = terminal::View { width, top: None, full: false, lang: Lang::En };
             let mut text = page.finish();
             text += &terminal::page(&recorded.analysis, view);
@@ -70,7 +88,7 @@ pub fn page(results: &Results, width: usize) -> String {
     }
 }
 
-fn print_one(page: &mut Page, results: &Results, request: &Request, exchange: &Exchange) {
+fn print_one(page: &mut Page, exchange: &Exchange) {
     for hop in &exchange.hops {
         print_hop(page, hop);
     }
@@ -80,15 +98,6 @@ fn print_one(page: &mut Page, results: &Results, request: &Request, exchange: &E
         page.line(
             &Line::new().plain(&format!("with {}: {total}", units::count(exchange.hops.len() as u64 - 1, "redirect"))),
         );
-    }
-    let path = Path::of(std::iter::once(request)).with_rates(std::iter::once(request));
-    if results.recorded.is_err()
-        && let Some(verdict) = kernel::verdict(exchange, path.rtt())
-    {
-        page.gap();
-        let cause = verdict.cause.map_or(String::new(), |cause| format!("{cause} (possible): "));
-        let head = Line::new().styled(BOLD, "by TCP_INFO alone: ");
-        page.hanging(&head, Style::new(), &format!("{cause}{}", verdict.text), 2);
     }
     picture::print(page, exchange.last(), 2);
 }
@@ -147,7 +156,12 @@ fn steps(hop: &Hop) -> Vec<Step> {
     add("connect", times.connect, hop.remote.to_string());
     add("tunnel of the proxy", times.tunnel, String::new());
     let tls = hop.tls.as_ref();
-    add("TLS handshake", times.appconnect, tls.map_or(String::new(), |tls| tls.cipher.clone()));
+    let tls = tls.map_or(String::new(), |tls| match tls.handshake {
+        Handshake::Full => tls.cipher.clone(),
+        Handshake::FullWithRetry => format!("{}, the server asked for another key: a round trip more", tls.cipher),
+        Handshake::Resumed => format!("{}, resumed", tls.cipher),
+    });
+    add("TLS handshake", times.appconnect, tls);
     let reused = if hop.is_reused { format!("on the open connection to {}", hop.remote) } else { String::new() };
     if hop.upload_bytes > 0 {
         add("request written", times.posttransfer, reused);
@@ -196,8 +210,8 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
 }
 
 /// Of many requests the slowest, in the order in which they were made.
-fn slowest<'a>(answered: &[&'a Request]) -> Vec<&'a Request> {
-    if answered.len() <= LISTED {
+fn slowest<'a>(answered: &[&'a Request], most: usize) -> Vec<&'a Request> {
+    if answered.len() <= most {
         return answered.to_vec();
     }
     let took = |request: &Request| request.outcome.as_ref().map_or(Duration::ZERO, |exchange| exchange.took);
@@ -205,6 +219,17 @@ fn slowest<'a>(answered: &[&'a Request]) -> Vec<&'a Request> {
     times.sort_unstable();
     let least = times[times.len() - SLOWEST];
     answered.iter().copied().filter(|request| took(request) >= least).take(SLOWEST).collect()
+}
+
+/// Up to `most` requests, or the slowest ones.
+fn print_listed(page: &mut Page, answered: &[&Request], most: usize) {
+    let shown = slowest(answered, most);
+    page.gap();
+    print_series(page, answered, &shown);
+    if shown.len() < answered.len() {
+        let text = format!("the slowest {} of {} requests", shown.len(), units::thousands(answered.len() as u64));
+        page.wrapped(&Line::new(), DIM, &text);
+    }
 }
 
 /// Each request with its own time: a mean hides the slow ones.

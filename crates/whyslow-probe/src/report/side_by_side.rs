@@ -41,7 +41,7 @@ pub(super) fn all(results: &Results) -> Vec<UrlFigures> {
     urls.iter().filter_map(|url| one(results, url)).collect()
 }
 
-fn urls(results: &Results) -> Vec<&str> {
+pub(super) fn urls(results: &Results) -> Vec<&str> {
     let mut urls: Vec<&str> = Vec::new();
     for request in &results.requests {
         if !urls.contains(&request.url.as_str()) {
@@ -64,7 +64,7 @@ pub(super) fn compared(results: &Results, width: usize) -> Option<String> {
     Some(render::terminal(&compare(&chosen(a)?, &chosen(b)?), width))
 }
 
-fn fastest<'a>(results: &'a Results, url: &str) -> Option<&'a Exchange> {
+pub(super) fn fastest<'a>(results: &'a Results, url: &str) -> Option<&'a Exchange> {
     let mine = results.requests.iter().filter(|request| request.url == url);
     mine.filter_map(answered).min_by_key(|exchange| exchange.took)
 }

@@ -25,6 +25,8 @@ pub(super) struct Spread {
     pub first_byte_s: Quantiles,
     /// Seconds in all.
     pub total_s: Quantiles,
+    /// The mean of the totals so far: how it settles.
+    pub running_mean: Vec<RunningMean>,
     /// The totals: how many lie in each of equally wide ranges.
     pub histogram: Vec<Bar>,
 }
@@ -39,6 +41,15 @@ pub(super) struct Quantiles {
     pub p95: f64,
     pub p99: f64,
     pub max: f64,
+}
+
+/// The mean of the first requests.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct RunningMean {
+    pub requests: usize,
+    pub mean_s: f64,
+    /// Seconds by which the mean of as many other requests may differ (one standard deviation).
+    pub standard_error_s: f64,
 }
 
 /// A range of times.
@@ -96,8 +107,32 @@ fn one(url: &str, warm: bool, times: &[[f64; 2]]) -> Option<Spread> {
         requests: times.len(),
         first_byte_s: Quantiles::of(column(0))?,
         total_s,
+        running_mean: running_mean(&column(1)),
         histogram: histogram(&column(1), total_s),
     })
+}
+
+/// The mean of the first 5, 10, 20, 50, 100, … values, and of all (Welford's method).
+fn running_mean(values: &[f64]) -> Vec<RunningMean> {
+    let (mut mean, mut squares) = (0.0, 0.0);
+    let mut out = Vec::new();
+    let mut next = FEW;
+    for (index, value) in values.iter().enumerate() {
+        let count = index + 1;
+        let off = value - mean;
+        mean += off / count as f64;
+        squares += off * (value - mean);
+        if count == next || count == values.len() {
+            let variance = squares / (count.max(2) - 1) as f64;
+            let standard_error_s = (variance / count as f64).sqrt();
+            out.push(RunningMean { requests: count, mean_s: mean, standard_error_s });
+        }
+        if count == next {
+            // 5, 10, 20, 50, 100, …
+            next = if next.to_string().starts_with('2') { next / 2 * 5 } else { next * 2 };
+        }
+    }
+    out
 }
 
 /// Equally wide ranges from the least to the largest value.
@@ -154,6 +189,16 @@ pub(super) fn print(page: &mut Page, requests: &[Request]) {
         }
     }
     table.print(page, 0);
+    for spread in all.iter().filter(|spread| spread.running_mean.len() > 1) {
+        let url = if are_many { format!("{}, ", spread.url) } else { String::new() };
+        let means = spread.running_mean.iter().map(|of| {
+            let error = units::figure(of.standard_error_s, "s");
+            format!("{} after {} (± {error})", units::figure(of.mean_s, "s"), units::thousands(of.requests as u64))
+        });
+        let text = format!("mean of the total, {url}{} connections: ", kind(spread));
+        let means = means.collect::<Vec<_>>().join(", ");
+        page.hanging(&Line::new().plain(&text), anstyle::Style::new(), &means, 2);
+    }
     for spread in all.iter().filter(|spread| spread.histogram.len() > 1) {
         page.gap();
         let url = if are_many { format!("{}, ", spread.url) } else { String::new() };
@@ -184,6 +229,17 @@ mod tests {
         let of = Quantiles::of(vec![3.0]).unwrap();
         assert_eq!((of.min, of.p50, of.p99, of.max), (3.0, 3.0, 3.0, 3.0));
         assert_eq!(Quantiles::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn the_running_mean_settles() {
+        let means = running_mean(&(0..60).map(|index| if index % 2 == 0 { 1.0 } else { 3.0 }).collect::<Vec<_>>());
+        assert_eq!(means.iter().map(|of| of.requests).collect::<Vec<_>>(), [5, 10, 20, 50, 60]);
+        assert!((means[0].mean_s - 1.8).abs() < 1e-9 && (means[4].mean_s - 2.0).abs() < 1e-9);
+        // The deviation of ones and threes is 1 (and 1/59 of it more, of a sample).
+        assert!((means[4].standard_error_s - (60.0_f64 / 59.0 / 60.0).sqrt()).abs() < 1e-9);
+        assert!(means[0].standard_error_s > means[4].standard_error_s);
+        assert_eq!(running_mean(&[]), []);
     }
 
     #[test]

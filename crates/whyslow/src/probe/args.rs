@@ -5,12 +5,17 @@ use crate::output::OutputPath;
 use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use whyslow_core::units::Nanos;
 use whyslow_probe::{
-    Ask, Family, Form, MOST_REQUESTS, Options, Pinned, Plan, Proxies, Reroute, Series, Target, Threshold, Upload,
+    Ask, Detail, Family, Form, MOST_REQUESTS, Options, Pinned, Plan, Proxies, Reroute, Resumption, Series, Target,
+    Threshold, Upload,
 };
+
+/// Samples of TCP_INFO in a line of a monitor.
+const MONITOR_SAMPLES: usize = 64;
 
 /// What to ask for, and how.
 #[derive(Clone, Debug, Args)]
@@ -39,9 +44,9 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size, conflicts_with = "form")]
     sizes: Vec<u64>,
 
-    /// Make the request this many times.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    repeat: u32,
+    /// Make the request this many times [default: 1; with --every, until Ctrl-C].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
     /// Repeat for this time, 10,000 requests at most.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "repeat")]
     over: Option<Nanos>,
@@ -58,6 +63,15 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "TIME", value_parser = quantity::pause)]
     idle: Option<Nanos>,
 
+    /// Make the request at this interval, and print a line for each: a monitor, until Ctrl-C. It
+    /// records no packets.
+    #[arg(long, value_name = "TIME", value_parser = quantity::time,
+        conflicts_with_all = ["concurrency", "idle", "capture", "report", "view", "format", "snaplen", "full"])]
+    every: Option<Nanos>,
+    /// With --every, offer metrics to Prometheus at this address, as `127.0.0.1:9465`.
+    #[arg(long, value_name = "ADDR", requires = "every")]
+    pub(super) metrics: Option<SocketAddr>,
+
     /// Use IPv4 alone.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -70,7 +84,8 @@ pub(crate) struct Probe {
     /// Which HTTP to speak [default: what the server chooses in TLS, 1.1 without TLS].
     #[arg(long, value_enum, value_name = "VERSION")]
     http: Option<Http>,
-    /// Ask this proxy, and none of the environment.
+    /// Ask this proxy, and none of the environment: `http://`, `socks5://` or, if the proxy is to
+    /// look up names, `socks5h://`.
     #[arg(long, short = 'x', value_name = "PROXY")]
     proxy: Option<String>,
     /// Hosts that are asked without a proxy; `*` is all.
@@ -88,6 +103,12 @@ pub(crate) struct Probe {
     /// The key of --cert (PEM).
     #[arg(long, value_name = "FILE", requires = "cert", value_hint = clap::ValueHint::FilePath)]
     key: Option<PathBuf>,
+    /// Use this name in TLS (SNI, and for the certificate) instead of the URL's host.
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
+    /// Resume the TLS session of an earlier request on a new connection, as browsers do.
+    #[arg(long)]
+    resume_tls: bool,
     /// Trust any certificate.
     #[arg(long, short = 'k')]
     insecure: bool,
@@ -118,7 +139,10 @@ pub(crate) struct Probe {
     #[arg(long, conflicts_with_all = ["report", "json", "format"])]
     pub(super) view: bool,
 
-    /// Print a JSON object (schema whyslow-probe/1).
+    /// Print the findings of the packets with their evidence, and all requests.
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    full: bool,
+    /// Print a JSON object (schema whyslow-probe/1); with --every, one a line.
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Print what another tool prints.
@@ -165,6 +189,15 @@ impl Probe {
         }
     }
 
+    /// The time between two requests of a monitor; `None` if it is not one.
+    pub(super) fn every(&self) -> Option<Duration> {
+        self.every.map(duration)
+    }
+
+    pub(super) fn detail(&self) -> Detail {
+        if self.full { Detail::Full } else { Detail::Screen }
+    }
+
     /// What it comes to.
     ///
     /// # Errors
@@ -188,9 +221,18 @@ impl Probe {
             _ => vec![Series::New],
         };
         let idle = duration(self.idle.unwrap_or_default());
-        let repeat = if self.over.is_some() { MOST_REQUESTS } else { self.repeat };
+        let unlimited = match (self.every, self.over) {
+            (Some(_), _) => u32::MAX,
+            (None, Some(_)) => MOST_REQUESTS,
+            (None, None) => 1,
+        };
+        let repeat = self.repeat.unwrap_or(unlimited);
         let over = self.over.map(duration);
-        Ok(Plan { options: self.options(), asks, series, repeat, over, concurrency: self.concurrency, idle })
+        let mut options = self.options();
+        if self.every.is_some() {
+            options.most_samples = MONITOR_SAMPLES;
+        }
+        Ok(Plan { options, asks, series, repeat, over, concurrency: self.concurrency, idle })
     }
 
     /// Files that are read while requests are made.
@@ -254,6 +296,8 @@ impl Probe {
             insecure: self.insecure,
             authorities: self.cacert.clone(),
             identity: self.cert.clone().zip(self.key.clone()),
+            server_name: self.sni.clone(),
+            resumption: if self.resume_tls { Resumption::IfOffered } else { Resumption::Never },
             reroutes: self.connect_to.clone(),
             compressed: self.compressed,
             http: self.http.map(|http| if http == Http::One { 1 } else { 2 }),
