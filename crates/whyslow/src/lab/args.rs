@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::scenario::path::QueueSpec;
+use whyslow_lab::scenario::profile::Profile;
 use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
 
 /// What the lab is to do.
@@ -231,10 +232,23 @@ pub(crate) struct Path {
 
     /// Rate of the link, as 8mbit.
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    /// A kind of access network, whose figures the options below replace: wifi, fiber, cable, lte,
+    /// dsl, 3g, edge or satellite.
+    #[arg(long, value_name = "NAME", value_parser = profile)]
+    pub profile: Option<Profile>,
+
+    /// Deliver packets towards the server when this trace of mahimahi does, instead of at a rate.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate", value_hint = clap::ValueHint::FilePath)]
+    pub up: Option<PathBuf>,
+
+    /// The same towards the client.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate", value_hint = clap::ValueHint::FilePath)]
+    pub down: Option<PathBuf>,
+
     pub rate: Option<String>,
 
     /// What may wait in front of the rate: "64KiB", "100ms" or "50 packets".
-    #[arg(long, value_name = "SIZE", value_parser = quantity::<QueueSpec>, requires = "rate")]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::<QueueSpec>)]
     pub queue: Option<String>,
 
     /// Share of the packets that is lost, as 1%.
@@ -299,6 +313,13 @@ fn quantity<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
 }
 
 /// From a tenth of a second to an hour.
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
+        format!("there is no profile `{name}`; there are: {}", names.join(", "))
+    })
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
     seconds.ok_or_else(|| "write a number of seconds, from 0.1 to 3600".to_owned())

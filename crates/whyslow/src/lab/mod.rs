@@ -337,13 +337,13 @@ const LOSSY: u32 = 8;
 
 /// The scenario that the options describe.
 fn scenario(path: &Path) -> anyhow::Result<Scenario> {
-    let mut keys = Vec::new();
+    let mut keys = path.profile.map_or(Vec::new(), |profile| profile.keys());
     if let Some(rtt) = &path.rtt {
         keys.push(("path.rtt".to_owned(), rtt.clone()));
     }
     // How long a packet waits that later ones overtake: as long as the path takes, and 10 ms where
     // it takes no time.
-    let late = path.rtt.as_deref().unwrap_or("10ms");
+    let late = path.rtt.as_deref().or(path.profile.map(|profile| profile.rtt)).unwrap_or("10ms");
     let reorder = path.reorder.as_ref().map(|share| format!(r#"{{ share = "{share}", delay = "{late}" }}"#));
     let options = [
         ("rate", &path.rate),
@@ -362,3 +362,11 @@ fn scenario(path: &Path) -> anyhow::Result<Scenario> {
     let variant = scenario::load("the command line", "", &keys)?.runs.into_iter().next();
     Ok(variant.context("an empty file is one scenario")?.scenario)
 }
+    let has_rate = path.rate.is_some() || path.profile.is_some() || path.up.is_some() || path.down.is_some();
+    anyhow::ensure!(path.queue.is_none() || has_rate, "--queue stands in front of --rate, --profile, --up or --down");
+    for (direction, trace) in [("up", &path.up), ("down", &path.down)] {
+        let Some(trace) = trace else { continue };
+        // A trace stands instead of a rate.
+        keys.retain(|(key, _)| *key != format!("path.{direction}.rate"));
+        keys.push((format!("path.{direction}.trace"), trace.display().to_string()));
+    }
