@@ -132,12 +132,18 @@ pub(crate) struct Format {
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// The server's command line; a shell runs it. $SERVER and $CLIENT are the addresses.
-    #[arg(long, value_name = "COMMAND")]
-    pub server: String,
+    #[arg(long, value_name = "COMMAND", required_unless_present = "nat")]
+    pub server: Option<String>,
 
     /// The client's; it is started as soon as the server listens.
     #[arg(long, value_name = "COMMAND")]
     pub client: String,
+
+    /// Let the client reach services outside at these TCP ports, and ask for names; `--nat` alone
+    /// is 80 and 443.
+    #[arg(long, value_name = "PORTS", value_delimiter = ',', num_args = 0..=1, require_equals = true,
+        default_missing_value = "80,443", value_parser = clap::value_parser!(u16).range(1..))]
+    pub nat: Vec<u16>,
 
     /// Folder for the captures and the records of the run.
     #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results/exec")]
@@ -226,12 +232,6 @@ pub(crate) struct Score {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The path (each option but --rtt is for each direction; --set tells them apart)")]
 pub(crate) struct Path {
-    /// Round-trip time without queueing, as 100ms.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Time>)]
-    pub rtt: Option<String>,
-
-    /// Rate of the link, as 8mbit.
-    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     /// A kind of access network, whose figures the options below replace: wifi, fiber, cable, lte,
     /// dsl, 3g, edge or satellite.
     #[arg(long, value_name = "NAME", value_parser = profile)]
@@ -245,6 +245,12 @@ pub(crate) struct Path {
     #[arg(long, value_name = "FILE", conflicts_with = "rate", value_hint = clap::ValueHint::FilePath)]
     pub down: Option<PathBuf>,
 
+    /// Round-trip time without queueing, as 100ms.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Time>)]
+    pub rtt: Option<String>,
+
+    /// Rate of the link, as 8mbit.
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub rate: Option<String>,
 
     /// What may wait in front of the rate: "64KiB", "100ms" or "50 packets".
@@ -307,12 +313,6 @@ impl From<Port> for PortKind {
     }
 }
 
-/// Takes a quantity with its unit, and leaves it as it was written.
-fn quantity<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
-    text.parse::<T>().map(|_| text.to_owned())
-}
-
-/// From a tenth of a second to an hour.
 fn profile(name: &str) -> Result<Profile, String> {
     Profile::named(name).ok_or_else(|| {
         let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
@@ -320,6 +320,12 @@ fn profile(name: &str) -> Result<Profile, String> {
     })
 }
 
+/// Takes a quantity with its unit, and leaves it as it was written.
+fn quantity<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
+/// From a tenth of a second to an hour.
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
     seconds.ok_or_else(|| "write a number of seconds, from 0.1 to 3600".to_owned())
