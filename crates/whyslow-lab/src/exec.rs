@@ -45,8 +45,33 @@ pub struct ExecOutcome {
     pub noise: Noise,
 }
 
-/// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT`
-/// set to the addresses. Their output goes to this process's standard error. The scenario gives the
+/// Where the client's standard output goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientOutput {
+    /// To this process's standard output.
+    Stdout,
+    /// To its standard error, as the server's does.
+    #[default]
+    Stderr,
+}
+
+/// The programs of the two ends.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandLines<'a> {
+    /// The server's command line, if there is a server of one's own.
+    pub server: Option<&'a str>,
+    /// The client's.
+    pub client: &'a str,
+    /// Where the client's standard output goes.
+    pub client_output: ClientOutput,
+    /// TCP ports at which the client reaches services outside, and names; without any it reaches
+    /// the server alone.
+    pub outside: &'a [u16],
+}
+
+/// Runs the server and, as soon as it listens, the client, both by `sh -c` with `$SERVER` and
+/// `$CLIENT` set to the addresses. Their other output goes to this process's standard error. The
+/// scenario gives the
 /// path and the hosts; its workload, buffers of single sockets, processors and nice values are not
 /// used, since they are the programs' own.
 ///
@@ -55,12 +80,13 @@ pub struct ExecOutcome {
 /// `folder` gets client.pcap, server.pcap and truth.json.
 pub fn exec(
     scenario: &Scenario,
-    server: &str,
-    client: &str,
+    lines: &CommandLines<'_>,
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<ExecOutcome, RunError> {
-    let programs = Programs { server, client, ..Programs::default() };
+    let CommandLines { server, client, client_output, outside } = *lines;
+    let outside = (!outside.is_empty()).then_some(Outside { ports: outside, folder });
+    let programs = Programs { server, client, client_output, outside, ..Programs::default() };
     let files = PartialFiles(["client.pcap", "server.pcap", "truth.json"].map(|name| folder.join(name)));
     std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
     let taps = [files.unfinished(0), files.unfinished(1)];
@@ -71,13 +97,26 @@ pub fn exec(
     Ok(executed)
 }
 
+/// Services outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outside<'a> {
+    /// TCP ports.
+    pub ports: &'a [u16],
+    /// A folder for files of the path.
+    pub folder: &'a Path,
+}
+
 /// Two programs, and how to run them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Programs<'a> {
-    /// The server's command line.
-    pub server: &'a str,
+    /// The server's command line, if there is one.
+    pub server: Option<&'a str>,
     /// The client's.
     pub client: &'a str,
+    /// What of the world outside the client reaches.
+    pub outside: Option<Outside<'a>>,
+    /// Where the client's standard output goes, without a folder.
+    pub client_output: ClientOutput,
     /// The port that shows that the server is ready; any if none is given.
     pub port: Option<u16>,
     /// A folder of theirs, as `$DIR`.
@@ -99,6 +138,9 @@ pub(crate) fn record(
     stop: &AtomicBool,
 ) -> Result<(ExecOutcome, Truth), RunError> {
     let mut path = build(scenario)?;
+    if let Some(Outside { ports, folder }) = programs.outside {
+        path.reach_outside(ports, folder)?;
+    }
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
     let tap = |host: Host, file: &PathBuf| Tap { host, is_far: false, file: file.clone(), snaplen };
     path.start(&[tap(Host::Client, &taps[0]), tap(Host::Server, &taps[1])])?;
@@ -141,19 +183,26 @@ fn play(
     programs: &Programs<'_>,
     stop: &AtomicBool,
 ) -> Result<(Option<ExitStatus>, Option<ExitStatus>, Duration), RunError> {
-    let mut serving = Program(start(path, Host::Server, programs.server, programs.folder)?);
-    let mut server_ended = wait_until_it_listens(path, &mut serving, programs.port, stop)?;
+    let serving = programs.server.map(|line| start(path, Host::Server, line, programs.folder)).transpose()?;
+    let mut serving = serving.map(Program);
+    let mut server_ended = match &mut serving {
+        Some(serving) => wait_until_it_listens(path, serving, programs.port, stop)?,
+        None => None,
+    };
     let began = Instant::now();
     if stop.load(Ordering::Relaxed) {
         return Ok((None, server_ended, Duration::ZERO));
     }
-    let mut asking = Program(start(path, Host::Client, programs.client, programs.folder)?);
+    let output = (programs.folder, programs.client_output);
+    let mut asking = Program(start_with(path, Host::Client, programs.client, output)?);
     let deadline = programs.timeout.map(|timeout| began + timeout);
     let client_ended = asking.wait(stop, deadline).map_err(run::file_error("waiting for the client"))?;
     let took = began.elapsed();
     if client_ended.is_some() && server_ended.is_none() {
         std::thread::sleep(AFTERWARDS);
-        server_ended = serving.0.try_wait().map_err(run::file_error("waiting for the server"))?;
+        if let Some(serving) = &mut serving {
+            server_ended = serving.0.try_wait().map_err(run::file_error("waiting for the server"))?;
+        }
     }
     // A signal of the terminal ends the programs as well, and may end the client first.
     Ok((client_ended.filter(|_| !stop.load(Ordering::Relaxed)), server_ended, took))
@@ -228,7 +277,17 @@ fn environment(path: &NetPath, command: &mut Command) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Starts a program whose output is only messages.
 fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Result<Child, RunError> {
+    start_with(path, host, line, (folder, ClientOutput::Stderr))
+}
+
+fn start_with(
+    path: &NetPath,
+    host: Host,
+    line: &str,
+    (folder, output): (Option<&Path>, ClientOutput),
+) -> Result<Child, RunError> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null());
     environment(path, &mut command)?;
@@ -240,7 +299,8 @@ fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Resul
             let copy = log.try_clone().map_err(run::file_error("copying a descriptor"))?;
             command.env("DIR", folder).current_dir(folder).stdout(log).stderr(copy);
         }
-        None => drop(command.stdout(io::stderr())),
+        None if output == ClientOutput::Stderr => drop(command.stdout(io::stderr())),
+        None => {}
     }
     Ok(path.spawn(host, command)?)
 }

@@ -18,7 +18,7 @@ pub use same::{Source, Sources};
 pub use target::Target;
 
 use anstream::{AutoStream, ColorChoice};
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
+use std::io::{self, BufWriter, IsTerminal, Stderr, Stdout, Write, stderr, stdout};
 use whyslow_text::{harmless_lines, harmless_page, json};
 
 /// Columns if stdout is not a terminal, unless COLUMNS sets them.
@@ -27,19 +27,39 @@ const WIDTH: usize = 100;
 /// Bytes that are handed to stdout at once: as many as a pipe holds.
 const PIECE: usize = 64 << 10;
 
-/// stdout.
-pub struct Output(BufWriter<AutoStream<Stdout>>);
+/// stdout, or stderr where a program's own output has stdout.
+pub struct Output {
+    color: ColorChoice,
+    stream: Stream,
+}
+
+enum Stream {
+    Out(BufWriter<AutoStream<Stdout>>),
+    Err(BufWriter<AutoStream<Stderr>>),
+}
 
 impl Output {
     /// With styles where they are wanted.
     pub fn new(color: ColorChoice) -> Self {
-        Self(BufWriter::new(AutoStream::new(stdout(), color)))
+        Self { color, stream: Stream::Out(BufWriter::new(AutoStream::new(stdout(), color))) }
+    }
+
+    /// Pages go to stderr from here on: stdout belongs to another program. Data of [`Self::raw`]
+    /// and [`Self::json`] stays on stdout.
+    #[must_use]
+    pub fn to_stderr(self) -> Self {
+        let stream = AutoStream::new(stderr(), self.color);
+        Self { stream: Stream::Err(BufWriter::new(stream)), ..self }
     }
 
     /// Columns to lay a page out for: those of COLUMNS, or else the terminal's.
     pub fn width(&self) -> usize {
         let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        let of_terminal = || terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0.into());
+        let terminal = || match &self.stream {
+            Stream::Out(_) => terminal_size::terminal_size_of(stdout()),
+            Stream::Err(_) => terminal_size::terminal_size_of(stderr()),
+        };
+        let of_terminal = || terminal().map(|(width, _)| width.0.into());
         wanted.filter(|columns| *columns > 0).or_else(of_terminal).unwrap_or(WIDTH)
     }
 
@@ -56,8 +76,13 @@ impl Output {
     /// # Errors
     /// Those of stdout.
     pub fn write(&mut self, page: &str) -> io::Result<()> {
-        self.0.write_all(harmless_page(page).as_bytes())?;
-        self.0.flush()
+        let page = harmless_page(page);
+        let stream: &mut dyn Write = match &mut self.stream {
+            Stream::Out(stream) => stream,
+            Stream::Err(stream) => stream,
+        };
+        stream.write_all(page.as_bytes())?;
+        stream.flush()
     }
 
     /// Prints bytes as they are: they are for a program.

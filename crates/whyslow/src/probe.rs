@@ -1,24 +1,13 @@
 //! `whyslow probe`: make a request, and report where its time went.
 //!
-//! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes
-//! the requests; `recording` hands the packets to the explainer; `results` holds both; `figures`,
-//! `floor` and `kernel` compute the results; `page`, `formats` and `json` print it, `web` is the
-//! page in a browser.
+//! `args` and `threshold` read the command line; `rights` gives up what a probe of root could do;
+//! `web` is the page in a browser; `monitor` makes requests until it is stopped; `meter` shows how
+//! far a series is. `whyslow_probe` makes the requests, and prints the results.
 
 pub(crate) mod args;
-mod figures;
-mod floor;
-mod formats;
-mod json;
-mod kernel;
-mod page;
-mod picture;
-mod recording;
-mod requests;
-mod results;
+mod meter;
+mod monitor;
 mod rights;
-mod side_by_side;
-mod spread;
 mod threshold;
 mod web;
 
@@ -26,12 +15,12 @@ use crate::exit::{FAILED, FOUND};
 use crate::output::{Output, Sources, complain};
 use anyhow::Context;
 use args::{Probe, Style};
-use recording::{Capture, Recording};
-use requests::Requests;
-use results::Results;
+use meter::Meter;
 use std::process::ExitCode;
 use web::Wanted;
 use whyslow_io::Scratch;
+use whyslow_probe::report::{formats, json, page};
+use whyslow_probe::{Capture, Recording, Request, Requests, Results};
 
 /// Makes the requests, and prints the results.
 ///
@@ -42,6 +31,9 @@ pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let scratch = Scratch::default();
     let sources = Sources::default().and_files(plan.files()).and_files(task.secrets());
     sources.refuse_stdout()?;
+    if let Some(every) = task.every() {
+        return monitor::run(task, &plan, every);
+    }
     let wanted = Wanted::by(task, &scratch, &sources)?;
     let capture = match (&wanted, &task.capture) {
         (Some(wanted), _) => Some(Capture { file: wanted.packets(), name: wanted.name(), sources: &sources }),
@@ -50,11 +42,14 @@ pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     };
     let give_up_rights = || rights::give_up(task, wanted.as_ref().map(Wanted::packets));
     let recording = Recording::start(capture, task.snaplen, give_up_rights)?;
-    let requests = Requests::new(&plan, recording.recorder()).make()?;
+    let meter = Meter::new();
+    let observe = |request: &Request| meter.add(request);
+    let requests = Requests::new(&plan, recording.recorder(), &observe).make()?;
+    drop(meter);
     let results = Results { requests, recorded: recording.finish()? };
     let failures = results.failures();
     failures.iter().for_each(|failure| complain(failure));
-    results.not_reused().iter().for_each(|note| complain(note));
+    results.not_reused().iter().chain(&results.not_followed()).for_each(|note| complain(note));
     let exceeded = results.exceeded(&task.fail_on);
     exceeded.iter().for_each(|exceeded| complain(exceeded));
     match task.style() {
@@ -64,7 +59,7 @@ pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
         Style::Curl => out.write(&formats::curl(&results)).context("stdout")?,
         Style::Json => out.raw(|out| json::write(&results, out)).context("stdout")?,
         Style::Page => {
-            let page = page::page(&results, out.width());
+            let page = page::page(&results, out.width(), task.detail());
             out.write(&page).context("stdout")?;
         }
     }

@@ -18,7 +18,7 @@ mod intake;
 mod json;
 mod keep;
 mod lines;
-mod metrics;
+pub(crate) mod metrics;
 #[cfg(target_os = "linux")]
 mod owners;
 mod page;

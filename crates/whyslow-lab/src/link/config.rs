@@ -10,6 +10,7 @@
 //! Unlike netem, the queue comes *before* the delay, so its limit counts waiting packets only, and
 //! each loss, duplicate and corruption is drawn on its own.
 
+use super::trace::DeliveryTrace;
 use serde::{Deserialize, Serialize};
 
 /// One direction of a link from the start of a run to its end.
@@ -43,7 +44,10 @@ pub struct Conditions {
     /// Bits per second on the wire (IP packet + Ethernet's 14-byte header + `overhead_bytes`);
     /// `None` is without limit.
     pub rate_bps: Option<u64>,
-    /// The queue in front of `rate_bps`; without a rate there is none.
+    /// When packets may leave, instead of a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<DeliveryTrace>,
+    /// The queue in front of the rate or the trace; without these there is none.
     pub queue: Queue,
     /// One-way delay, after the queue.
     pub delay_ns: u64,
@@ -276,12 +280,16 @@ impl LinkConfig {
 impl Conditions {
     /// What a queue that is full is drained at in the long run; `None` where there is no queue.
     pub fn drains_at(&self) -> Option<u64> {
-        self.rate_bps.into_iter().chain(self.shaper.map(|shaper| shaper.rate_bps)).min()
+        let by_trace = self.trace.as_ref().map(DeliveryTrace::mean_rate);
+        self.rate_bps.into_iter().chain(by_trace).chain(self.shaper.map(|shaper| shaper.rate_bps)).min()
     }
 
     /// Refuses impossible values: a share outside 0–1, a rate of 0, a delay above [`MAX_DELAY_NS`].
     pub fn check(&self) -> Result<(), ConfigError> {
         positive("rate", self.rate_bps.unwrap_or(1))?;
+        if self.trace.is_some() && self.rate_bps.is_some() {
+            return Err(ConfigError { field: "trace", allowed: "stands instead of a `rate`" });
+        }
         time("delay", self.delay_ns)?;
         time("jitter", self.jitter.map_or(0, |jitter| jitter.amount_ns))?;
         share("duplicate", self.duplicate)?;

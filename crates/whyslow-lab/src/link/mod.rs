@@ -15,6 +15,7 @@ mod dice;
 mod finished;
 mod loss;
 mod police;
+pub mod trace;
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,7 @@ use dice::{ChanceStream, Knob};
 pub use finished::Finished;
 use loss::LossState;
 use police::Bucket;
+use trace::Position;
 
 use crate::log::{Fate, Impairments, Meta, Record};
 
@@ -54,6 +56,8 @@ pub struct Link<T> {
     /// Rest of the division bits ÷ rate, so that no fraction of a nanosecond is lost in a busy
     /// period.
     carry: u64,
+    /// How far the trace is.
+    position: Position,
     line: DelayLine<T>,
     last_due: u64,
     dropped: VecDeque<Finished<T>>,
@@ -83,6 +87,7 @@ impl<T> Link<T> {
             queue_bytes: 0,
             free_at: 0,
             carry: 0,
+            position: Position::default(),
             line: DelayLine::new(),
             last_due: 0,
             dropped: VecDeque::new(),
@@ -172,7 +177,7 @@ impl<T> Link<T> {
                 config::Distribution::Normal => u64::MAX,
             });
             let start = self.conforms_at(self.free_at.max(head.record.in_ns), &head.record.meta);
-            let served = start.saturating_add(self.time_on_wire(&head.record.meta).0);
+            let served = self.served_at(start, &head.record.meta).0;
             let earliest = served + self.conditions.delay_ns.saturating_sub(jitter);
             self.steps.front().map_or(earliest, |step| earliest.min(step.at_ns))
         });
@@ -199,6 +204,17 @@ impl<T> Link<T> {
         let scaled = u128::from(self.bytes_on_wire(meta)) * 8 * 1_000_000_000 + u128::from(self.carry);
         // The rest is below the rate and so fits; the time fits for any frame at 1 bit/s.
         ((scaled / u128::from(rate)) as u64, (scaled % u128::from(rate)) as u64)
+    }
+
+    /// When a packet has left that is first in the queue from `start` on; the remainder of the
+    /// division, and the position in the trace then.
+    fn served_at(&self, start: u64, meta: &Meta) -> (u64, u64, Position) {
+        if let Some(trace) = &self.conditions.trace {
+            let (at, position) = trace.deliver(self.position, start, meta.ip_bytes);
+            return (at, 0, position);
+        }
+        let (time, rest) = self.time_on_wire(meta);
+        (start.saturating_add(time), rest, self.position)
     }
 
     /// Drops before the queue: why, if any applies.
@@ -300,9 +316,7 @@ impl<T> Link<T> {
                 let bytes = self.bytes_on_wire(&packet.record.meta);
                 bucket(&mut self.shaper, config, start).admits(start, bytes);
             }
-            let (time, rest) = self.time_on_wire(&packet.record.meta);
-            self.free_at = start.saturating_add(time);
-            self.carry = rest;
+            (self.free_at, self.carry, self.position) = self.served_at(start, &packet.record.meta);
             self.depart(self.free_at, packet);
         }
     }

@@ -11,6 +11,7 @@
 //!                 did)
 //! ```
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -20,17 +21,36 @@ use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{WaitStatus, wait, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid};
 
-/// Makes `command` run contained inside `namespace`.
-pub(super) fn prepare(command: &mut Command, namespace: OwnedFd) {
+/// Makes `command` run contained inside `namespace`, with this file as /etc/resolv.conf.
+pub(super) fn prepare(command: &mut Command, namespace: OwnedFd, resolver: Option<CString>) {
     let parent = getpid();
-    // SAFETY: `contain` makes system calls only, as is asked of code between fork and exec.
-    unsafe { command.pre_exec(move || contain(&namespace, parent).map_err(io::Error::from)) };
+    // SAFETY: `contain` and `show_resolver` make system calls only, as is asked of code between
+    // fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            resolver.as_deref().map_or(Ok(()), show_resolver)?;
+            contain(&namespace, parent).map_err(io::Error::from)
+        })
+    };
+}
+
+/// Puts the file in the place of /etc/resolv.conf, for this process and its children.
+fn show_resolver(file: &CStr) -> Result<(), Errno> {
+    const NONE: Option<&CStr> = None;
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    mount(NONE, c"/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
+    match mount(Some(file), c"/etc/resolv.conf", NONE, MsFlags::MS_BIND, NONE) {
+        // A machine without one has no resolver to hide.
+        Err(Errno::ENOENT) => Ok(()),
+        mounted => mounted,
+    }
 }
 
 /// Starts it from a thread that lives as long as this process: the kernel sends the parent-death

@@ -139,6 +139,13 @@ pub(super) fn configure(host: &Namespace, interface: &Interface, config: &HostCo
     ip(host, "setting addresses and routes", &commands, None).map(|_| ())
 }
 
+/// Leads packets to all other addresses to the peer of `interface`.
+pub(super) fn route_outside(host: &Namespace, interface: &Interface, config: &HostConfig) -> Result<(), Error> {
+    let Interface { name, address, peer } = interface;
+    let command = format!("route replace default via {peer} dev {name} src {address}{}\n", attributes(&config.route));
+    ip(host, "setting the default route", &command, None).map(|_| ())
+}
+
 /// Names another neighbour on a device that is up: the peer of `interface`.
 pub(super) fn meet(host: &Namespace, interface: &Interface) -> Result<(), Error> {
     let Interface { name, peer, .. } = interface;

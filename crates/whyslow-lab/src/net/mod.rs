@@ -6,6 +6,7 @@ mod device;
 mod error;
 mod memory;
 mod namespace;
+mod nat;
 mod path;
 mod sysctl;
 

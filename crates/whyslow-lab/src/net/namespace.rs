@@ -1,9 +1,11 @@
 //! Network namespaces that leave nothing behind: a namespace lives as long as a file descriptor of
 //! this process, so it ends with the process, however that ends.
 
+use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::thread::{self, JoinHandle};
@@ -166,12 +168,15 @@ impl Namespace {
     }
 
     /// Starts `command` inside. It and all its descendants are killed when this process ends, in
-    /// whatever way; its descendants also when it exits itself.
-    pub fn spawn(&self, mut command: Command) -> Result<Child, Error> {
+    /// whatever way; its descendants also when it exits itself. It sees the file `resolver`, if
+    /// there is one, as /etc/resolv.conf.
+    pub fn spawn(&self, mut command: Command, resolver: Option<&std::path::Path>) -> Result<Child, Error> {
         let what = || format!("starting {:?} on the {}", command.get_program(), self.name);
         let what = what();
         let namespace = self.handle.try_clone().doing(&*what)?;
-        contain::prepare(&mut command, namespace);
+        let resolver = resolver.map(|file| CString::new(file.as_os_str().as_bytes())).transpose();
+        let resolver = resolver.map_err(io::Error::from).doing(&*what)?;
+        contain::prepare(&mut command, namespace, resolver);
         contain::spawn(command).doing(what)
     }
 

@@ -15,6 +15,7 @@ use super::device::{self, Interface, PortDevice};
 use super::error::{Context, Error};
 use super::memory;
 use super::namespace::Namespace;
+use super::nat::Nat;
 use super::sysctl;
 use crate::emulator::{Emulated, Emulation};
 use crate::log::{DEFAULT_LIMIT, LinkLog};
@@ -34,6 +35,7 @@ pub struct Path {
     ports: Vec<Option<[Box<dyn Port>; 2]>>,
     run: Option<Run>,
     epoch: Epoch,
+    nat: Option<Nat>,
 }
 
 /// A host: its namespace and its devices, in order from the client's side.
@@ -111,6 +113,7 @@ impl Path {
             ports: Vec::new(),
             run: None,
             epoch: Epoch::now(),
+            nat: None,
         };
         for host in names {
             let namespace = Namespace::new(host.name())?;
@@ -243,7 +246,19 @@ impl Path {
 
     /// Starts a program on a host. See [`Namespace::spawn`].
     pub fn spawn(&self, host: Host, command: Command) -> Result<Child, Error> {
-        self.place(host)?.namespace.spawn(command)
+        let resolver = self.nat.as_ref().filter(|_| host == Host::Client).map(Nat::resolver);
+        self.place(host)?.namespace.spawn(command, resolver)
+    }
+
+    /// Lets the client reach services outside at these TCP ports, and ask for names (see
+    /// [`super::nat`]). `folder` holds a file of the path's.
+    pub fn reach_outside(&mut self, ports: &[u16], folder: &std::path::Path) -> Result<(), Error> {
+        let client = self.place(Host::Client)?;
+        let interface = client.interfaces.first().ok_or(Error::State("the host has no device"))?;
+        device::route_outside(&client.namespace, interface, &self.config.client)?;
+        let address = self.address(Host::Server)?;
+        self.nat = Some(Nat::open(&self.place(Host::Server)?.namespace, address, ports, folder)?);
+        Ok(())
     }
 
     /// Time zero of the logs of the last run.

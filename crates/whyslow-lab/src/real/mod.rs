@@ -209,7 +209,9 @@ fn once(
     let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, crate::command::here(command)));
     let line = |program: &Program| format!("PATH={PLACES}:$PATH\n{}", program.line);
     let programs = exec::Programs {
-        server: &line(server),
+        client_output: exec::ClientOutput::Stderr,
+        outside: None,
+        server: Some(&line(server)),
         client: &line(client),
         port: Some(server.port),
         folder: Some(&place.0),

@@ -457,7 +457,35 @@ fn from_toml(source: &Source<'_>, table: &Table<'_>, error: &toml::de::Error) ->
     };
     let what = what.replacen("unknown field", "unknown key", 1).replacen("missing field", "missing key", 1);
     let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed).to_owned();
+    let what = match nearest(&what, &allowed) {
+        Some(name) => format!("{what}: did you mean `{name}`?"),
+        None => what,
+    };
     let span = error.span().filter(|s| s.end > 0);
     let key = span.as_ref().and_then(|s| key_at(table, s.start)).unwrap_or_default();
     source.error(span, &key, what, allowed)
+}
+
+/// The allowed key that an unknown one was most likely meant to be: a third of its letters differ
+/// at most.
+fn nearest<'a>(what: &str, allowed: &'a str) -> Option<&'a str> {
+    let unknown = what.strip_prefix("unknown key `")?.strip_suffix('`')?;
+    let names = allowed.split(", ").map(|name| name.trim_matches('`'));
+    let distance = |name: &&str| strsim::damerau_levenshtein(unknown, name);
+    let name = names.min_by_key(distance)?;
+    (distance(&name) * 3 <= unknown.chars().count().max(3)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_gets_the_nearest_allowed_one() {
+        let allowed = "`rate`, `queue`, `delay`, `jitter`";
+        assert_eq!(nearest("unknown key `rat`", allowed), Some("rate"));
+        assert_eq!(nearest("unknown key `dealy`", allowed), Some("delay"));
+        assert_eq!(nearest("unknown key `bandwidth`", allowed), None);
+        assert_eq!(nearest("missing key `rate`", allowed), None);
+    }
 }

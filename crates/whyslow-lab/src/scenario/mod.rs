@@ -9,6 +9,7 @@ pub mod error;
 pub mod host;
 mod load;
 pub mod path;
+pub mod profile;
 pub mod script;
 mod side;
 pub mod units;

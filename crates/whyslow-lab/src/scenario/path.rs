@@ -5,12 +5,17 @@ use crate::link::config::{
     Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Queue, QueueLimit, Reorder, ReorderBy, Step,
     TokenBucket,
 };
+use crate::link::trace::DeliveryTrace;
 use crate::net::config::{EmulatorConfig, LinkPair, PortKind, Spin};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
+
+/// The largest file of a trace, bytes.
+const LONGEST_TRACE: u64 = 64_000_000;
 
 /// A link between two hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +39,9 @@ pub struct LinkSpec {
     /// Bits per second on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
+    /// A file of mahimahi: when packets may leave, instead of a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
     /// The queue in front of the rate: "64KiB", "100ms" or "50 packets".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueSpec>,
@@ -370,10 +378,14 @@ impl PathSpec {
             start.delay_ns = rtt.0 / 2;
         }
         link.apply(&mut start);
+        start.trace = link.trace.as_deref().map(|file| read_trace(file, key)).transpose()?;
         let mut config = LinkConfig { conditions: start.clone(), steps: Vec::new(), seed };
         for step in &link.step {
             if !step.set.step.is_empty() {
                 return Err((format!("{key}.step.set.step"), "a step has no steps of its own".into()));
+            }
+            if step.set.trace.is_some() {
+                return Err((format!("{key}.step.set.trace"), "a trace holds from the start on".into()));
             }
             step.set.apply(&mut start);
             config.steps.push(Step { at_ns: step.at.0, conditions: start.clone() });
@@ -458,6 +470,17 @@ impl AqmSpec {
             }
         }
     }
+}
+
+/// Reads a trace, or returns the key and what is wrong.
+fn read_trace(file: &std::path::Path, key: &str) -> Result<DeliveryTrace, (String, String)> {
+    let wrong = |why: String| (format!("{key}.trace"), format!("{}: {why}", file.display()));
+    let length = std::fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
+    if length > LONGEST_TRACE {
+        return Err(wrong("a trace has at most 64 MB".to_owned()));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+    DeliveryTrace::parse(&text).map_err(wrong)
 }
 
 /// The segments with these bytes.

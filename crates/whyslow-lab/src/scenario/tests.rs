@@ -131,10 +131,10 @@ fn the_matrix_crosses_its_lists_in_the_order_of_the_file() {
 #[test]
 fn an_unknown_key_is_shown_where_it_stands() {
     let message = refused("cause = \"loss\"\n\n[path.down]\nrat = \"8mbit\"\n");
-    assert!(message.starts_with("`path.down.rat`: unknown key `rat`"), "{message}");
+    assert!(message.starts_with("`path.down.rat`: unknown key `rat`: did you mean `rate`?"), "{message}");
     assert!(message.contains("--> test.toml:4:1"), "{message}");
     assert!(message.contains("4 | rat = \"8mbit\"\n  | ^^^\n"), "{message}");
-    assert!(message.contains("allowed: `rate`, `queue`"), "{message}");
+    assert!(message.contains("allowed: `rate`, `trace`, `queue`"), "{message}");
 }
 
 #[test]

@@ -238,19 +238,22 @@ fn the_users_own_programs_run_at_the_two_ends() {
         "import socket,sys\ns=socket.create_server(('',9000))\nc,_=s.accept()\nc.sendall(b'x'*50000)\nc.close()";
     let ask = "import socket,os\ns=socket.create_connection((os.environ['SERVER'],9000))\nn=0\n\
                while (b:=s.recv(65536)): n+=len(b)\nassert n==50000,n";
+    fn lines<'a>(server: &'a str, client: &'a str) -> exec::CommandLines<'a> {
+        exec::CommandLines { server: Some(server), client, client_output: exec::ClientOutput::Stderr, outside: &[] }
+    }
     let python = |code: &str| format!("exec python3 -c \"{code}\"");
     if !whyslow_testing::tools(&["python3"]) {
         return;
     }
     let stop = AtomicBool::new(false);
-    let done = exec::exec(&scenario, &python(serve), &python(ask), out.path(), &stop).unwrap();
+    let done = exec::exec(&scenario, &lines(&python(serve), &python(ask)), out.path(), &stop).unwrap();
     assert!(done.client.is_some_and(|status| status.success()), "{:?}", done.client);
     assert!(done.took > Duration::from_millis(40), "a handshake and an answer over 20 ms");
     let counted = exec::figures(&done).unwrap();
     assert_eq!(counted["client"].from_server.bytes, 50_000);
     assert_eq!(counted["server"].from_server.bytes, 50_000);
     // A server that ends before any client has connected is reported.
-    let done = exec::exec(&scenario, "exit 3", "exit 7", out.path(), &stop).unwrap();
+    let done = exec::exec(&scenario, &lines("exit 3", "exit 7"), out.path(), &stop).unwrap();
     let code = |status: Option<ExitStatus>| status.and_then(|status| status.code());
     assert_eq!((code(done.server), code(done.client)), (Some(3), Some(7)));
 }

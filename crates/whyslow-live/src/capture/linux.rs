@@ -101,7 +101,10 @@ impl Recorder {
     }
 
     /// A connection is about to be made from this port.
-    pub(crate) fn expect(&self, port: u16, remote: SocketAddr) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if the kernel refuses the filter.
+    pub fn expect(&self, port: u16, remote: SocketAddr) -> io::Result<()> {
         let mut expected = self.shared.expected();
         expected.push_back(Expected { port, remote, device: None });
         while expected.len() > filter::MOST_PORTS {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::scenario::path::QueueSpec;
+use whyslow_lab::scenario::profile::Profile;
 use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
 
 /// What the lab is to do.
@@ -131,12 +132,18 @@ pub(crate) struct Format {
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// The server's command line; a shell runs it. $SERVER and $CLIENT are the addresses.
-    #[arg(long, value_name = "COMMAND")]
-    pub server: String,
+    #[arg(long, value_name = "COMMAND", required_unless_present = "nat")]
+    pub server: Option<String>,
 
     /// The client's; it is started as soon as the server listens.
     #[arg(long, value_name = "COMMAND")]
     pub client: String,
+
+    /// Let the client reach services outside at these TCP ports, and ask for names; `--nat` alone
+    /// is 80 and 443.
+    #[arg(long, value_name = "PORTS", value_delimiter = ',', num_args = 0..=1, require_equals = true,
+        default_missing_value = "80,443", value_parser = clap::value_parser!(u16).range(1..))]
+    pub nat: Vec<u16>,
 
     /// Folder for the captures and the records of the run.
     #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results/exec")]
@@ -225,6 +232,19 @@ pub(crate) struct Score {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The path (each option but --rtt is for each direction; --set tells them apart)")]
 pub(crate) struct Path {
+    /// A kind of access network, whose figures the options below replace: wifi, fiber, cable, lte,
+    /// dsl, 3g, edge or satellite.
+    #[arg(long, value_name = "NAME", value_parser = profile)]
+    pub profile: Option<Profile>,
+
+    /// Deliver packets towards the server when this trace of mahimahi does, instead of at a rate.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate", value_hint = clap::ValueHint::FilePath)]
+    pub up: Option<PathBuf>,
+
+    /// The same towards the client.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate", value_hint = clap::ValueHint::FilePath)]
+    pub down: Option<PathBuf>,
+
     /// Round-trip time without queueing, as 100ms.
     #[arg(long, value_name = "TIME", value_parser = quantity::<Time>)]
     pub rtt: Option<String>,
@@ -234,7 +254,7 @@ pub(crate) struct Path {
     pub rate: Option<String>,
 
     /// What may wait in front of the rate: "64KiB", "100ms" or "50 packets".
-    #[arg(long, value_name = "SIZE", value_parser = quantity::<QueueSpec>, requires = "rate")]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::<QueueSpec>)]
     pub queue: Option<String>,
 
     /// Share of the packets that is lost, as 1%.
@@ -291,6 +311,13 @@ impl From<Port> for PortKind {
             Port::Tun => Self::Tun,
         }
     }
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
+        format!("there is no profile `{name}`; there are: {}", names.join(", "))
+    })
 }
 
 /// Takes a quantity with its unit, and leaves it as it was written.

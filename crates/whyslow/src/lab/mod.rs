@@ -24,6 +24,7 @@ pub(crate) use score::are_alike;
 use std::process::{ExitCode, ExitStatus};
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
+use whyslow_lab::exec::{ClientOutput, CommandLines};
 use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
@@ -137,7 +138,11 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     let scenario = scenario(&task.path)?;
     net::enter()?;
     let ending = Ending::listen()?;
-    let done = exec::exec(&scenario, &task.server, &task.client, &task.out, ending.flag())?;
+    // One of both has stdout: with --json the explanation is the data.
+    let client_output = if task.json { ClientOutput::Stderr } else { ClientOutput::Stdout };
+    let lines =
+        CommandLines { server: task.server.as_deref(), client: &task.client, client_output, outside: &task.nat };
+    let done = exec::exec(&scenario, &lines, &task.out, ending.flag())?;
     let took = format!("{:.3} s", done.took.as_secs_f64());
     // A signal that came after the run ends the explanation.
     let signal = ending.hand_over().filter(|_| done.client.is_none());
@@ -166,6 +171,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     let cut = signal.map(|_| {
         format!("the run was stopped when the client had run for {took}: nothing is known of what would have followed")
     });
+    let out = if task.json { out } else { out.to_stderr() };
     let code = explain::run(&both_ends(done, task.json, cut), out)?;
     Ok(match signal {
         Some(signal) => ExitCode::from(ended_by(signal)),
@@ -337,13 +343,13 @@ const LOSSY: u32 = 8;
 
 /// The scenario that the options describe.
 fn scenario(path: &Path) -> anyhow::Result<Scenario> {
-    let mut keys = Vec::new();
+    let mut keys = path.profile.map_or(Vec::new(), |profile| profile.keys());
     if let Some(rtt) = &path.rtt {
         keys.push(("path.rtt".to_owned(), rtt.clone()));
     }
     // How long a packet waits that later ones overtake: as long as the path takes, and 10 ms where
     // it takes no time.
-    let late = path.rtt.as_deref().unwrap_or("10ms");
+    let late = path.rtt.as_deref().or(path.profile.map(|profile| profile.rtt)).unwrap_or("10ms");
     let reorder = path.reorder.as_ref().map(|share| format!(r#"{{ share = "{share}", delay = "{late}" }}"#));
     let options = [
         ("rate", &path.rate),
@@ -357,6 +363,14 @@ fn scenario(path: &Path) -> anyhow::Result<Scenario> {
         for direction in ["up", "down"] {
             keys.extend(value.iter().map(|value| (format!("path.{direction}.{key}"), value.clone())));
         }
+    }
+    let has_rate = path.rate.is_some() || path.profile.is_some() || path.up.is_some() || path.down.is_some();
+    anyhow::ensure!(path.queue.is_none() || has_rate, "--queue stands in front of --rate, --profile, --up or --down");
+    for (direction, trace) in [("up", &path.up), ("down", &path.down)] {
+        let Some(trace) = trace else { continue };
+        // A trace stands instead of a rate.
+        keys.retain(|(key, _)| *key != format!("path.{direction}.rate"));
+        keys.push((format!("path.{direction}.trace"), trace.display().to_string()));
     }
     keys.extend(path.set.iter().cloned());
     let variant = scenario::load("the command line", "", &keys)?.runs.into_iter().next();

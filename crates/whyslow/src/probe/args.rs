@@ -1,17 +1,21 @@
 //! The command line of `whyslow probe`.
 
-use super::threshold::Threshold;
+use super::threshold;
 use crate::output::OutputPath;
 use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
-use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Reroute, Target, Upload};
+use whyslow_probe::{
+    Ask, Detail, Family, Form, MOST_REQUESTS, Options, Pinned, Plan, Proxies, Reroute, Resumption, Series, Target,
+    Threshold, Upload,
+};
 use whyslow_units::Nanos;
 
-/// Most requests of a series: each keeps the kernel's data on it.
-const MOST_REQUESTS: u32 = 10_000;
+/// Samples of TCP_INFO in a line of a monitor.
+const MONITOR_SAMPLES: usize = 64;
 
 /// What to ask for, and how.
 #[derive(Clone, Debug, Args)]
@@ -40,9 +44,9 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size, conflicts_with = "form")]
     sizes: Vec<u64>,
 
-    /// Make the request this many times.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    repeat: u32,
+    /// Make the request this many times [default: 1; with --every, until Ctrl-C].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
     /// Repeat for this time, 10,000 requests at most.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "repeat")]
     over: Option<Nanos>,
@@ -59,6 +63,15 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "TIME", value_parser = quantity::pause)]
     idle: Option<Nanos>,
 
+    /// Make the request at this interval, and print a line for each: a monitor, until Ctrl-C. It
+    /// records no packets.
+    #[arg(long, value_name = "TIME", value_parser = quantity::time,
+        conflicts_with_all = ["concurrency", "idle", "capture", "report", "view", "format", "snaplen", "full"])]
+    every: Option<Nanos>,
+    /// With --every, offer metrics to Prometheus at this address, as `127.0.0.1:9465`.
+    #[arg(long, value_name = "ADDR", requires = "every")]
+    pub(super) metrics: Option<SocketAddr>,
+
     /// Use IPv4 alone.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -71,7 +84,8 @@ pub(crate) struct Probe {
     /// Which HTTP to speak [default: what the server chooses in TLS, 1.1 without TLS].
     #[arg(long, value_enum, value_name = "VERSION")]
     http: Option<Http>,
-    /// Ask this proxy, and none of the environment.
+    /// Ask this proxy, and none of the environment: `http://`, `socks5://` or, if the proxy is to
+    /// look up names, `socks5h://`.
     #[arg(long, short = 'x', value_name = "PROXY")]
     proxy: Option<String>,
     /// Hosts that are asked without a proxy; `*` is all.
@@ -89,6 +103,12 @@ pub(crate) struct Probe {
     /// The key of --cert (PEM).
     #[arg(long, value_name = "FILE", requires = "cert", value_hint = clap::ValueHint::FilePath)]
     key: Option<PathBuf>,
+    /// Use this name in TLS (SNI, and for the certificate) instead of the URL's host.
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
+    /// Resume the TLS session of an earlier request on a new connection, as browsers do.
+    #[arg(long)]
+    resume_tls: bool,
     /// Trust any certificate.
     #[arg(long, short = 'k')]
     insecure: bool,
@@ -119,7 +139,10 @@ pub(crate) struct Probe {
     #[arg(long, conflicts_with_all = ["report", "json", "format"])]
     pub(super) view: bool,
 
-    /// Print a JSON object (schema whyslow-probe/1).
+    /// Print the findings of the packets with their evidence, and all requests.
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    full: bool,
+    /// Print a JSON object (schema whyslow-probe/1); with --every, one a line.
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Print what another tool prints.
@@ -127,7 +150,7 @@ pub(crate) struct Probe {
     format: Option<Format>,
     /// Exit with status 1 if a request passes this: `total>1s`, `first-byte>=200ms`,
     /// `speed<10mbit`; may be given more than once.
-    #[arg(long, value_name = "LIMIT", value_parser = Threshold::parse)]
+    #[arg(long, value_name = "LIMIT", value_parser = threshold::parse)]
     pub(super) fail_on: Vec<Threshold>,
 }
 
@@ -156,38 +179,6 @@ pub(super) enum Style {
     Curl,
 }
 
-/// What is to be done.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(super) options: Options,
-    /// A URL as it was typed, without user and password, and what to ask for there.
-    pub(super) asks: Vec<(String, Ask)>,
-    pub(super) series: Vec<Series>,
-    /// How many requests are made of each series.
-    pub(super) repeat: u32,
-    /// Until when, from their beginning.
-    pub(super) over: Option<Duration>,
-    /// How many at the same time.
-    pub(super) concurrency: u32,
-    pub(super) idle: Duration,
-}
-
-/// Whether requests share a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Series {
-    New,
-    Reuse,
-}
-
-impl Plan {
-    /// The files that are sent.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        let uploads = self.asks.iter().filter_map(|(_, ask)| ask.upload.as_ref());
-        uploads.flat_map(Upload::files).map(Path::to_owned).collect()
-    }
-}
-
 impl Probe {
     pub(super) fn style(&self) -> Style {
         match self.format {
@@ -196,6 +187,15 @@ impl Probe {
             Some(Format::Curl) => Style::Curl,
             None => Style::Page,
         }
+    }
+
+    /// The time between two requests of a monitor; `None` if it is not one.
+    pub(super) fn every(&self) -> Option<Duration> {
+        self.every.map(duration)
+    }
+
+    pub(super) fn detail(&self) -> Detail {
+        if self.full { Detail::Full } else { Detail::Screen }
     }
 
     /// What it comes to.
@@ -221,16 +221,25 @@ impl Probe {
             _ => vec![Series::New],
         };
         let idle = duration(self.idle.unwrap_or_default());
-        let repeat = if self.over.is_some() { MOST_REQUESTS } else { self.repeat };
+        let unlimited = match (self.every, self.over) {
+            (Some(_), _) => u32::MAX,
+            (None, Some(_)) => MOST_REQUESTS,
+            (None, None) => 1,
+        };
+        let repeat = self.repeat.unwrap_or(unlimited);
         let over = self.over.map(duration);
-        Ok(Plan { options: self.options(), asks, series, repeat, over, concurrency: self.concurrency, idle })
+        let mut options = self.options();
+        if self.every.is_some() {
+            options.most_samples = MONITOR_SAMPLES;
+        }
+        Ok(Plan { options, asks, series, repeat, over, concurrency: self.concurrency, idle })
     }
 
     /// Files that are read while requests are made.
     #[cfg(target_os = "linux")]
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
         let upload = self.upload.as_ref().map(PathBuf::from).filter(|path| path.is_file());
-        let form = self.form.iter().filter_map(|part| part.file().map(Path::to_owned));
+        let form = self.form.iter().filter_map(|part| part.file().map(std::path::Path::to_owned));
         self.secrets().cloned().chain(upload).chain(form).collect()
     }
 
@@ -287,6 +296,8 @@ impl Probe {
             insecure: self.insecure,
             authorities: self.cacert.clone(),
             identity: self.cert.clone().zip(self.key.clone()),
+            server_name: self.sni.clone(),
+            resumption: if self.resume_tls { Resumption::IfOffered } else { Resumption::Never },
             reroutes: self.connect_to.clone(),
             compressed: self.compressed,
             http: self.http.map(|http| if http == Http::One { 1 } else { 2 }),

@@ -2,9 +2,6 @@
 //! machine.
 
 use super::args::Probe;
-use super::json;
-use super::recording::NAME;
-use super::results::Results;
 use crate::output::{Sources, Target};
 use crate::settings::PageTask;
 use crate::spooled::SpooledInputs;
@@ -13,6 +10,8 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use whyslow_io::{Input, Scratch};
+use whyslow_probe::report::json;
+use whyslow_probe::{NAME, Results};
 use whyslow_serve::Opening;
 
 /// A page that is wanted: made sure of before anything is asked for.

@@ -31,6 +31,11 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=25))]
     pub(super) tries: u32,
 
+    /// Begin no further run after this time: what is known by then is printed, and names the fixes
+    /// that were not run.
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = crate::quantity::time)]
+    pub(super) max_time: Nanos,
+
     /// Only build the scenario, and print it.
     #[arg(long, conflicts_with_all = ["json", "repeat", "report"])]
     pub(super) scenario: bool,

@@ -64,13 +64,19 @@ impl Outcome {
             return outcome;
         }
         let remedies = super::remedy::of(&outcome.captured);
-        outcome.fixes =
-            remedies.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("fix-{n}"), fix, shop)).collect();
+        let try_fix = |(fix, n): (&Remedy, usize)| {
+            (shop.progress)(&format!("fix {n} of {}: {}", remedies.len(), fix.what));
+            outcome.try_one(&format!("fix-{n}"), fix, shop)
+        };
+        outcome.fixes = remedies.iter().zip(1..).map(try_fix).collect();
         outcome.together = outcome.try_together(shop);
         if outcome.fitted.trial.seconds <= SHORT && outcome.captured.top().is_some() {
             let often = super::remedy::often_tried(&outcome.captured, &remedies);
-            let tried = often.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("tried-{n}"), fix, shop));
-            outcome.often_tried = tried.collect();
+            let try_often = |(fix, n): (&Remedy, usize)| {
+                (shop.progress)(&format!("often tried, {n} of {}: {}", often.len(), fix.what));
+                outcome.try_one(&format!("tried-{n}"), fix, shop)
+            };
+            outcome.often_tried = often.iter().zip(1..).map(try_often).collect();
         }
         outcome
     }

@@ -14,6 +14,7 @@ use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 use whyslow_analysis::{Analysis, Connection, Transfer};
 use whyslow_diagnosis::compare::{TransferName, choose};
 use whyslow_io::Reading;
@@ -69,7 +70,9 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
 
 fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyhow::Result<super::outcome::Outcome> {
     let bar = Bar::waiting("prove");
-    let shop = Workshop { folder, repeat: task.repeat, progress: &|what| bar.message(what) };
+    let limit = Duration::from_secs_f64(task.max_time.as_secs_f64());
+    let progress = |what: &str| bar.message(what);
+    let shop = Workshop { folder, repeat: task.repeat, limit, began: Instant::now(), progress: &progress };
     let fitted = super::search::fit(&captured, at_most, task.tries, &shop)?;
     Ok(super::outcome::Outcome::of(captured, fitted, &shop))
 }

@@ -39,7 +39,11 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
     let mut repeats = if captured.seconds() < SHORT { REPEATS } else { 0 };
     let mut made = 0;
     for number in 1..=tries as usize {
+        if best.is_some() && shop.is_over() {
+            break;
+        }
         made = number;
+        (shop.progress)(&format!("reproducing the capture, run {number} of {tries} at most"));
         let built = build(captured, choice, at_most);
         let mut scaled = None;
         match shop.run(&format!("again-{number}"), &built.scenario, Sought::of(captured, &built)) {

@@ -3,8 +3,9 @@
 use super::captured::Captured;
 use super::packets::Packets;
 use super::scenario::TransferScenario;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use whyslow_analysis::{Analysis, Connection, End};
 use whyslow_io::{Input, PacketSource, Stop};
 use whyslow_lab::run::{self, Progress};
@@ -22,7 +23,11 @@ pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
     /// How often each run is made; none: as its length asks for.
     pub repeat: Option<u32>,
-    /// Called before each run.
+    /// No run begins later than this after `began`.
+    pub limit: Duration,
+    /// When the first one could begin.
+    pub began: Instant,
+    /// Called with each step.
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -67,13 +72,18 @@ impl Sought {
 }
 
 impl Workshop<'_> {
+    /// Whether no further run begins.
+    pub fn is_over(&self) -> bool {
+        self.began.elapsed() >= self.limit
+    }
+
     /// Runs a scenario, and explains its captures.
     ///
     /// # Errors
     /// If the lab cannot run it, the machine spoils every attempt, or the captures do not show the
     /// transfer.
     pub fn run(&self, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
-        (self.progress)(name);
+        ensure!(!self.is_over(), "not run: the time of --max-time was over");
         let experiment = experiment(name, scenario);
         let repeat = self.repeat.unwrap_or(if sought.captured_s < SHORT { SHORT_TIMES } else { 1 });
         let settings = run::Settings { repeat, attempts: ATTEMPTS, ..run::Settings::new(self.folder) };

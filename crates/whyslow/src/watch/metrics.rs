@@ -6,7 +6,7 @@
 
 mod format;
 mod label;
-mod server;
+pub(crate) mod server;
 
 use super::batch::{Batch, Counts};
 use super::choice::Choice;

@@ -422,7 +422,8 @@ fn a_signal_before_the_handler_ends_the_run_too() {
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-        assert!(text(&output.stdout).starts_with("partial: the run was stopped"), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("\npartial: the run was stopped"), "{}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
         assert!(!user.path("asked").exists(), "no client was started");
     }
 }
@@ -511,5 +512,85 @@ fn wait_until(done: impl Fn() -> bool) {
     while !done() {
         assert!(start.elapsed() < Duration::from_secs(20), "waited for 20 s");
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_clients_output_is_stdout_and_the_explanation_is_not() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    let client = "echo data; echo words >&2; exec true";
+    let output = user.lab(&["exec", "--server", "true", "--client", client]);
+    assert_eq!(text(&output.stdout), "data\n", "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("words\n") && text(&output.stderr).contains("the client ran for"));
+    // The explanation is the data there.
+    let output = user.lab(&["exec", "--json", "--server", "true", "--client", client]);
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("data\n"));
+}
+
+#[test]
+fn a_path_delivers_as_a_trace_of_mahimahi_does() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    // One packet each 10 ms, 1.2 Mbit/s: 60,000 B take 400 ms and more.
+    std::fs::write(user.path("slow.down"), "10\n").unwrap();
+    let serve = r#"exec python3 -c "import socket
+s = socket.create_server(('', 7000)); c, _ = s.accept(); c.recv(1); c.sendall(b'x' * 60000); c.close()""#;
+    let ask = r#"exec python3 -c "import socket, os
+c = socket.create_connection((os.environ['SERVER'], 7000)); c.sendall(b'?')
+while c.recv(65536): pass""#;
+    let arguments = ["exec", "--down", "slow.down", "--profile", "cable", "--server", serve, "--client", ask];
+    let output = user.lab(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let analysis = user.explain(&user.path("lab-results/exec/client.pcap"));
+    let transfers = analysis["connections"][0]["transfers"].as_array().unwrap();
+    let rate = transfers.iter().filter_map(|one| one["rate_bps"].as_f64()).fold(0.0, f64::max);
+    // 40 packets of 1,448 B after the first one; the profile's own rate is 5 Mbit/s.
+    assert!((1.0..1.25e6).contains(&rate), "{rate} bit/s");
+}
+
+#[test]
+fn a_client_reaches_services_outside_if_it_may() {
+    let _alone = alone();
+    // An address of this machine that is not the client's own.
+    let probe = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let own = probe.connect("192.0.2.1:9").and_then(|()| probe.local_addr()).map(|address| address.ip());
+    let Some(own) = own.ok().filter(|own| !own.is_loopback()) else {
+        return skip(Lack::Machine, "this machine has no address but loopback's");
+    };
+    let listener = std::net::TcpListener::bind((own, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = std::io::copy(&mut stream.try_clone().unwrap(), &mut stream);
+        }
+    });
+    // It sends more than any buffer holds, ends its side, and reads the echo to the end.
+    let client = format!(
+        r#"exec python3 -c "import socket, threading
+c = socket.create_connection(('{own}', {port}), 10)
+def send(): c.sendall(b'x' * 3000000); c.shutdown(socket.SHUT_WR)
+threading.Thread(target=send).start()
+print(sum(iter(lambda: len(c.recv(65536)), 0)), open('/etc/resolv.conf').read().strip())""#
+    );
+    for user in User::all() {
+        let nat = format!("--nat={port}");
+        let output = user.lab(&["exec", &nat, "--rtt", "10ms", "--client", &client]);
+        let complaint = text(&output.stderr);
+        assert!(output.status.success(), "{}: {complaint}", user.name);
+        assert_eq!(text(&output.stdout), "3000000 nameserver 10.77.0.2\n", "{complaint}");
+        // The captures show the address that was meant, and the path's round trip.
+        let analysis = user.explain(&user.path("lab-results/exec/client.pcap"));
+        let connection = &analysis["connections"][0];
+        assert_eq!(connection["server"]["address"], own.to_string());
+        assert!(connection["rtt_ms"]["min"].as_f64().unwrap() >= 10.0, "{connection}");
+        assert!(!user.path("lab-results/exec/resolv.conf").exists());
+        // Without the option, and at other ports, there is nothing.
+        let output = user.lab(&["exec", "--server", "true", "--client", &client]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        let output = user.lab(&["exec", "--nat=1", "--client", &client]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     }
 }

@@ -87,3 +87,22 @@ fn a_proof_that_is_ended_leaves_no_folder() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert_eq!(folders(), 0);
 }
+
+#[test]
+fn no_run_begins_after_the_time_that_is_allowed() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/receive-window-client.pcap");
+    std::fs::copy(&file, user.path("slow.pcap")).unwrap();
+    let arguments = ["prove", "slow.pcap", "--json", "--repeat", "1", "--max-time", "1ms"];
+    let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
+    // The first run is not made either.
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("--max-time"), "{}", text(&output.stderr));
+    let arguments = ["prove", "slow.pcap", "--json", "--repeat", "1", "--max-time", "1s"];
+    let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
+    let outcome: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
+    let fixes = outcome["fixes"].as_array().unwrap();
+    assert!(fixes.iter().all(|fix| fix["why_not"].is_string()), "the first run takes 2 s: {outcome}");
+}

@@ -53,11 +53,36 @@ fn a_certificate_of_ones_own_is_shown() {
 }
 
 #[test]
-fn a_socks_proxy_of_an_option_is_not_the_environments() {
-    let output = run(&["http://example.org/", "-x", "socks5://127.0.0.1:1080"]);
+fn an_unknown_kind_of_proxy_of_an_option_is_not_the_environments() {
+    let output = run(&["http://example.org/", "-x", "socks4://127.0.0.1:1080"]);
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("only HTTP proxies") && message.contains("--proxy"), "{message}");
+    assert!(message.contains("none of http://, socks5://") && message.contains("--proxy"), "{message}");
     assert!(!message.contains("environment") && !message.contains("all_proxy"), "{message}");
+}
+
+#[test]
+fn another_name_in_tls_is_that_of_the_certificate() {
+    let Some(nginx) = Nginx::start(Server::of_bytes(10).address) else { return };
+    let [cacert, authority, ..] = nginx.trust();
+    let url = format!("https://127.0.0.1:{}/", nginx.port);
+    assert_eq!(run(&[&url, &cacert, &authority]).status.code(), Some(2), "the certificate is localhost's");
+    let printed = json(&[&url, &cacert, &authority, "--sni", "localhost"]);
+    assert_eq!(printed["requests"][0]["hops"][0]["status"], 200);
+}
+
+#[test]
+fn tls_sessions_are_resumed_if_that_is_asked_for() {
+    let Some(nginx) = Nginx::start(Server::of_bytes(10).address) else { return };
+    let trust = nginx.trust();
+    let [a, b, c, d] = trust.each_ref().map(String::as_str);
+    let url = nginx.url("/");
+    let handshakes = |more: &[&str]| {
+        let printed = json(&[&[url.as_str(), a, b, c, d, "--repeat", "3"], more].concat());
+        let requests = printed["requests"].as_array().unwrap().clone();
+        requests.iter().map(|one| one["hops"][0]["tls"]["handshake"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(handshakes(&[]), ["full", "full", "full"]);
+    assert_eq!(handshakes(&["--resume-tls"]), ["full", "resumed", "resumed"]);
 }
 
 #[test]
@@ -77,7 +102,11 @@ fn times_are_spread_over_cold_and_warm_connections_apart() {
         assert_eq!(Some(sum), one["requests"].as_u64());
     }
     let page = crate::stdout(&[&server.url("/"), "--repeat", "60"]);
-    assert!(page.contains("99 %") && page.contains("the slowest 10 of 60 requests"), "{page}");
+    for part in ["99 %", "mean of the total, new connections:", " after 60 (± ", "the slowest 5 of 60 requests"] {
+        assert!(page.replace("\n  ", " ").contains(part), "{part}: {page}");
+    }
+    let full = crate::stdout(&[&server.url("/"), "--repeat", "12", "--full"]);
+    assert!(!full.contains("the slowest"), "{full}");
 }
 
 #[test]

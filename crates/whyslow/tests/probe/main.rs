@@ -6,6 +6,7 @@
 mod errors;
 mod like_curl;
 mod limits;
+mod monitor;
 mod packets;
 mod path;
 mod proxies;
@@ -45,12 +46,17 @@ fn stdout(arguments: &[&str]) -> String {
 #[track_caller]
 fn json(arguments: &[&str]) -> Value {
     let printed = serde_json::from_str(&stdout(&[arguments, &["--json"]].concat())).unwrap();
+    assert_follows_schema(&printed);
+    printed
+}
+
+#[track_caller]
+fn assert_follows_schema(printed: &Value) {
     let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-probe-1.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&printed).next() {
+    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(printed).next() {
         panic!("{}: {wrong}", wrong.instance_path());
     }
-    printed
 }
 
 /// The times of the last hop of a request.

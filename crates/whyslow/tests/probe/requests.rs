@@ -179,7 +179,12 @@ fn urls_stand_side_by_side() {
     assert_eq!(beside.len(), 2);
     assert!(seconds(&beside[1]["amplification"]) > seconds(&beside[0]["amplification"]));
     let page = stdout(&[&small.url("/"), &large.url("/")]);
-    assert!(page.contains("side by side"), "{page}");
+    assert!(page.starts_with("A and B take the same time") || page.contains("is faster by"), "{page}");
+    let steps: Vec<&str> = page.lines().skip(3).filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(steps.starts_with(&["A", "connect", "first", "the", "total", "bytes"]), "{page}");
+    assert!(page.lines().take_while(|line| !line.is_empty()).count() <= 10, "{page}");
+    let full = stdout(&[&small.url("/"), &large.url("/"), "--full"]);
+    assert!(full.contains("side by side, the fastest request of each"), "{full}");
 }
 
 #[test]

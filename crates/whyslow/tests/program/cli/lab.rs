@@ -34,7 +34,10 @@ fn bad_input_names_file_line_key_and_what_is_allowed_and_starts_nothing() {
     };
     let unknown = refused("cause = \"loss\"\n\n[path.down]\nrat = \"8mbit\"\n", &[]);
     assert!(unknown.contains("slow.toml:4:1") && unknown.contains("`path.down.rat`"), "{unknown}");
-    assert!(unknown.contains("unknown key `rat`") && unknown.contains("allowed: `rate`, `queue`"), "{unknown}");
+    assert!(
+        unknown.contains("unknown key `rat`") && unknown.contains("allowed: `rate`, `trace`, `queue`"),
+        "{unknown}"
+    );
     let unit = refused("[path]\nrtt = 100\n", &[]);
     assert!(unit.contains("slow.toml:2:7") && unit.contains("has no unit") && unit.contains("100ms"), "{unit}");
     let impossible = refused("[path.down]\nrate = \"0mbit\"\n", &[]);
@@ -89,7 +92,9 @@ fn quantities_of_options_need_their_unit() {
     assert!(exec(&["--loss", "1"]).contains("1%"));
     assert!(exec(&["--rate", "8m"]).contains("8mbit"));
     assert!(exec(&["--queue", "64KiB"]).contains("--rate"), "a queue stands in front of a rate");
-    assert!(exec(&["--set", "client.windowscaling=false"]).contains("window_scaling"));
+    assert!(exec(&["--set", "client.windowscaling=false"]).contains("did you mean `window_scaling`?"));
+    assert!(exec(&["--profile", "5g"]).contains("satellite"));
+    assert!(exec(&["--down", "/nonexistent/trace"]).contains("path.down.trace"));
     assert!(complaint(whyslow().args(["lab", "exec", "--server", "true"])).contains("--client"));
 }
 
