@@ -11,7 +11,7 @@ use whyslow_diagnosis::explain::Explainer;
 use whyslow_diagnosis::explain::live::LiveExplainer;
 use whyslow_diagnosis::pair::{self, ConnectionFingerprint, PacketCollector};
 use whyslow_diagnosis::series::{SeriesBuilder, SeriesReader, WantedConnection};
-use whyslow_diagnosis::whatif::model::{
+use whyslow_model::{
     Algorithm, Losses, MAX_STEPS, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window, simulate, time,
 };
 use whyslow_units::Nanos;

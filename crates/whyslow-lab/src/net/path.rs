@@ -250,8 +250,11 @@ impl Path {
         self.place(host)?.namespace.spawn(command, resolver)
     }
 
-    /// Lets the client reach services outside at these TCP ports, and ask for names (see
-    /// [`super::nat`]). `folder` holds a file of the path's.
+    /// Lets the client reach services outside at these TCP ports, and ask for names. `folder` holds
+    /// a file of the path's.
+    ///
+    /// # Errors
+    /// Returns an error if the server's host cannot listen there, or the file cannot be written.
     pub fn reach_outside(&mut self, ports: &[u16], folder: &std::path::Path) -> Result<(), Error> {
         let client = self.place(Host::Client)?;
         let interface = client.interfaces.first().ok_or(Error::State("the host has no device"))?;

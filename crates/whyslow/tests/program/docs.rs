@@ -346,8 +346,7 @@ fn the_causes_are_those_of_the_rules() {
     for cause in whyslow_analysis::cause::Cause::ALL {
         let slug = cause.slug();
         // Headings of the rule come below the cause's.
-        let about: String = cause
-            .markdown()
+        let about: String = cause_pages::of(*cause)
             .lines()
             .map(|line| if line.starts_with('#') { format!("#{line}\n") } else { format!("{line}\n") })
             .collect();
