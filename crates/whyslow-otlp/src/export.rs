@@ -200,11 +200,9 @@ impl Batches {
             Ok::<_, hyper::Error>((status, after, body.map(|body| body.to_bytes()).unwrap_or_default()))
         };
         tokio::pin!(connection, answer);
-        let answered = loop {
-            tokio::select! {
-                answered = &mut answer => break answered,
-                _ = &mut connection => break (&mut answer).await,
-            }
+        let answered = tokio::select! {
+            answered = &mut answer => answered,
+            _ = &mut connection => (&mut answer).await,
         };
         match answered {
             Ok((status, after, body)) => judge(status, after, &body),

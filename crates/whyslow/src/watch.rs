@@ -33,7 +33,7 @@ pub(crate) use args::Watch;
 use crate::exit::FAILED;
 use crate::interrupt::ending;
 use crate::output::{Output, complain, is_broken_pipe, print_line};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use batch::{Batch, Counts, Order};
 use choice::Choice;
 #[cfg(not(target_os = "linux"))]
@@ -128,14 +128,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let from = task.from();
-    if task.until_eof && from == args::From::Pipe {
-        bail!("--until-eof: standard input is the capture, and its end is the end anyway");
-    }
-    if !matches!(from, args::From::Interfaces(..)) && (task.node || !task.holder().is_any()) {
-        bail!(
-            "--node, --process, --container, --pod and --namespace need interfaces: a capture does not show programs"
-        );
-    }
+    task.check(&from)?;
     let has_keys = stdin().is_terminal() || (from != args::From::Pipe && !task.until_eof);
     let prints = match (task.jsonl, task.lines) {
         (true, _) => Prints::Json,

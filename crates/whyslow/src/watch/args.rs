@@ -5,6 +5,7 @@ use super::metrics::Servers;
 use crate::output::OutputPath;
 use crate::quantity;
 use crate::select::{Selection, filter};
+use anyhow::bail;
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
 use whyslow_analysis::cause::Cause;
@@ -183,6 +184,22 @@ impl Watch {
             [first, ..] if self.interface.is_empty() && is_file(first) => From::Files(self.what.clone()),
             words => From::Interfaces(self.interface.clone(), (!words.is_empty()).then(|| words.join(" "))),
         }
+    }
+
+    /// Checks what does not fit the source.
+    ///
+    /// # Errors
+    /// If an option needs another source.
+    pub(super) fn check(&self, from: &From) -> anyhow::Result<()> {
+        if self.until_eof && *from == From::Pipe {
+            bail!("--until-eof: standard input is the capture, and its end is the end anyway");
+        }
+        if !matches!(from, From::Interfaces(..)) && (self.node || !self.holder().is_any()) {
+            bail!(
+                "--node, --process, --container, --pod and --namespace need interfaces: a capture does not show programs"
+            );
+        }
+        Ok(())
     }
 
     /// How metrics label servers.

@@ -29,6 +29,19 @@ fn a_truncated_capture_is_reported_up_to_its_end() {
 }
 
 #[test]
+fn a_capture_has_no_programs_to_select_by() {
+    let capture = sample("loss-client").display().to_string();
+    for option in ["--node", "--process=curl", "--container=web", "--pod=shop/web-*", "--namespace=shop"] {
+        let message = fails(&watch(&[&capture, option]).output().unwrap());
+        assert!(message.contains("need interfaces"), "{option}: {message}");
+    }
+    let message = fails(&watch(&["--pod", "shop/["]).output().unwrap());
+    assert!(message.contains("is not the name of a pod"), "{message}");
+    let message = fails(&watch(&["--otlp", "https://collector"]).output().unwrap());
+    assert!(message.contains("is not the address of a collector"), "{message}");
+}
+
+#[test]
 fn missing_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("none.pcap").display().to_string();

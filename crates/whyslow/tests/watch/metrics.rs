@@ -64,6 +64,7 @@ fn metrics_have_the_prometheus_format() {
     let (head, text) = watched.ask("GET /metrics");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/plain; version=0.0.4"), "{head}");
     exposition::check(&text).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
+    accepted_by_promtool(&text);
     let all = samples(&text);
     let sum = |name: &str| -> f64 { all.iter().filter(|(key, _)| key.starts_with(name)).map(|(_, value)| value).sum() };
     assert!(sum("whyslow_lost_seconds_total{cause=\"timeout\"") > 0.1, "{text}");
@@ -77,6 +78,23 @@ fn metrics_have_the_prometheus_format() {
     );
     assert!(watched.ask("GET /").0.starts_with("HTTP/1.1 404"));
     assert!(watched.ask("POST /metrics").0.starts_with("HTTP/1.1 405"));
+}
+
+/// Prometheus' own check, where it is installed; the rules of [`exposition`] are the same.
+fn accepted_by_promtool(text: &str) {
+    let promtool = std::process::Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut promtool) = promtool else {
+        return whyslow_testing::skip(whyslow_testing::Lack::Program, "promtool is not installed");
+    };
+    promtool.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = promtool.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && message.is_empty(), "{message}\n{text}");
 }
 
 /// Every name of a metric in a text.

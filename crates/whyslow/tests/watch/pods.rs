@@ -23,7 +23,9 @@ class Slow(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b'ok\\n')
     def log_message(self, *_):
         pass
-http.server.ThreadingHTTPServer(('0.0.0.0', 8080), Slow).serve_forever()
+server = http.server.ThreadingHTTPServer(('0.0.0.0', 8080), Slow)
+open('serving', 'w').close()
+server.serve_forever()
 ";
 
 /// A node with one pod: the pod runs `server.py` and the node asks it. `$group` is the pod's
@@ -41,7 +43,7 @@ unshare --net sh -c \"echo \\$\\$ >$group/cgroup.procs || exit; : >started; unti
 for i in $(seq 100); do [ -e started ] && break; sleep 0.05; done
 ip link add to-pod type veth peer name eth0 netns $pod || exit 77
 ip address add 10.1.0.1/24 dev to-pod; ip link set to-pod up
-for i in $(seq 200); do curl -so /dev/null --max-time 0.2 http://10.1.0.5:8080/; [ $? = 28 ] && break; sleep 0.05; done
+for i in $(seq 400); do [ -e serving ] && break; sleep 0.05; done
 ";
 const END: &str = "
 kill $pod; wait $pod 2>/dev/null
@@ -54,9 +56,7 @@ fn on_node(folder: &Path, script: &str) -> Option<Output> {
     if !tools(&["unshare", "ip", "python3", "curl", "mount"]) {
         return None;
     }
-    for (name, text) in [("server.py", SLOW_SERVER)] {
-        std::fs::write(folder.join(name), text).unwrap();
-    }
+    std::fs::write(folder.join("server.py"), SLOW_SERVER).unwrap();
     std::fs::create_dir_all(folder.join(format!("log/pods/shop_web-7d9f-x2x_{UID}/app"))).unwrap();
     std::fs::create_dir_all(folder.join("log/containers")).unwrap();
     std::fs::write(folder.join(format!("log/containers/web-7d9f-x2x_shop_app-{ID}.log")), "").unwrap();
@@ -83,12 +83,16 @@ fn slow_transfers_have_their_pod_and_filters_select_it() {
     // Those that ask while nobody looks at sockets are known by the pod's address.
     let script = "
 for one in all:--metrics=10.1.0.1:9464 pod:--pod=shop/web-* other:--namespace=bank; do
-    timeout 60 $W watch --node -i to-pod --jsonl --slower-than 500ms --for 11s ${one#*:} >${one%%:*} 2>${one%%:*}.err &
+    $W watch --node -i to-pod --jsonl --slower-than 500ms --for 90s ${one#*:} >${one%%:*} 2>${one%%:*}.err &
     all=\"$all $!\"
 done
-sleep 3
+for name in all pod other; do for i in $(seq 100); do grep -qs listening $name.err && break; sleep 0.1; done; done
 for i in 1 2; do curl -so /dev/null http://10.1.0.5:8080/; done
-sleep 3; curl -s http://10.1.0.1:9464/metrics >metrics
+for i in $(seq 100); do
+    curl -s http://10.1.0.1:9464/metrics >metrics
+    grep -q '^whyslow_connections 0' metrics && grep -q '^whyslow_pod_transfers_total.* 4' metrics && break; sleep 0.2
+done
+kill -INT $all
 wait $all
 cat *.err >&2";
     let Some(output) = on_node(folder.path(), script) else { return };
