@@ -20,9 +20,7 @@ use whyslow_core::wire::{self, FlowKey, PlainSegment, Segment};
 use whyslow_diagnosis::estimate::Context;
 use whyslow_diagnosis::explain::Explainer;
 use whyslow_diagnosis::limit;
-use whyslow_diagnosis::whatif::model::{
-    Algorithm, Losses, MAX_STEPS, ReceiverSettings, Scenario, SenderSettings, Window, time,
-};
+use whyslow_model::{Algorithm, Losses, MAX_STEPS, ReceiverSettings, Scenario, SenderSettings, Window, time};
 use whyslow_units::{Nanos, Time};
 
 /// Many packets of few connections, and few packets of many.
