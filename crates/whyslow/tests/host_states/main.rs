@@ -60,7 +60,7 @@ struct Expected {
     process: String,
     #[serde(default)]
     fix: String,
-    /// Causes that full speed brings where processors are not free: a device drops, a packet overtakes.
+    /// Causes that full speed brings where processors are not free: a device drops or reorders.
     #[serde(default)]
     by_load: Vec<String>,
 }
