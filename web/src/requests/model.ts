@@ -61,6 +61,11 @@ export interface Probe {
         cipher: string;
         /** agreed on by ALPN */
         protocol: string | null;
+        /**
+         * with the server's certificate; the same after a request for another key share; with the
+         * keys of an earlier session
+         */
+        handshake: "full" | "full-with-retry" | "resumed";
       };
       times: {
         /** the name's addresses were there; null where nothing was looked up */
@@ -210,6 +215,13 @@ export interface Probe {
       p99: number;
       max: number;
     };
+    /** The mean of the totals after the first 5, 10, 20, 50, … requests, and after all */
+    running_mean: {
+      requests: number;
+      mean_s: number;
+      /** one standard deviation of this mean */
+      standard_error_s: number;
+    }[];
     /** The totals in equally wide ranges */
     histogram: {
       from_s: number;
