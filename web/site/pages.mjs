@@ -18,6 +18,7 @@ const PARTS = [
         "http3",
         "vpn",
         "containers",
+        "kubernetes",
         "windows",
         "ci",
         "archives",
