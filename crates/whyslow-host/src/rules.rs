@@ -211,8 +211,8 @@ fn largest_number(command: &str) -> u64 {
 #[cfg(test)]
 mod confusions;
 #[cfg(test)]
-pub(crate) mod scene;
-#[cfg(test)]
 mod states;
+#[cfg(test)]
+pub(crate) mod synthetic_host;
 #[cfg(test)]
 mod tests;

@@ -101,24 +101,24 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::Scene;
+    use crate::rules::synthetic_transfer::SyntheticTransfer;
     use whyslow_analysis::cause::Cause;
     use whyslow_units::Nanos;
 
     #[test]
     fn first_flight_above_fifty_segments_is_a_risk_without_cost() {
-        let found = Scene::flights(&[60_000, 5_000]).finding(Cause::AmplificationRisk).unwrap();
+        let found = SyntheticTransfer::flights(&[60_000, 5_000]).finding(Cause::AmplificationRisk).unwrap();
         assert_eq!(found.cost_s, Nanos::ZERO);
         assert_eq!(found.evidence[2].value, 600.0, "60,000 B for 100 B");
-        assert!(Scene::flights(&[50_000, 5_000]).finding(Cause::AmplificationRisk).is_none());
+        assert!(SyntheticTransfer::flights(&[50_000, 5_000]).finding(Cause::AmplificationRisk).is_none());
     }
 
     #[test]
     fn window_earned_by_earlier_bytes_is_not_a_risk() {
-        let mut scene = Scene::flights(&[60_000, 5_000]);
+        let mut scene = SyntheticTransfer::flights(&[60_000, 5_000]);
         scene.transfer.seq = (10_001, 75_001);
         assert!(scene.finding(Cause::AmplificationRisk).is_none(), "10,000 B had been acknowledged");
-        let mut scene = Scene::flights(&[60_000, 5_000]);
+        let mut scene = SyntheticTransfer::flights(&[60_000, 5_000]);
         scene.facts.handshake.offers[0] = None;
         assert!(scene.finding(Cause::AmplificationRisk).is_none(), "what went before is not known");
     }

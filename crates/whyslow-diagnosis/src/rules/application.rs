@@ -198,15 +198,15 @@ fn may_be_timer(case: &TransferView<'_>, gap: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{ExchangeQuestion, ExchangeStatement, Near, Statement};
     use whyslow_core::tcp::facts::{RateSpread, Release};
     use whyslow_core::tcp::payload::Protocol;
 
     /// 20,000 B a round trip of 100 ms, in segments of a fifth of the MSS.
-    fn trickle() -> Scene {
-        let mut scene = Scene::flights(&[20_000; 20]);
+    fn trickle() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[20_000; 20]);
         let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
         scene.transfer.segments = scene.transfer.bytes() / (MSS / 5);
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn silence_of_timer_length_without_ip_numbers_is_possible() {
         let found = |silence: i64, missing, near| {
-            let mut scene = Scene::flights(&[15_000, 15_000]);
+            let mut scene = SyntheticTransfer::flights(&[15_000, 15_000]);
             let gap = &mut scene.transfer.gaps[0];
             (gap.release, gap.app_limited, gap.missing) = (Release::Nothing, true, missing);
             gap.end += ms(silence - 100);
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn ssh_login_messages_are_not_application_pauses() {
         let paused = |size: u64, protocol| {
-            let mut scene = Scene::flights(&[size, size]);
+            let mut scene = SyntheticTransfer::flights(&[size, size]);
             (scene.transfer.gaps[0].release, scene.transfer.gaps[0].app_limited) = (Release::Nothing, true);
             scene.facts.content[1].protocol = protocol;
             scene.finding(Cause::Application)

@@ -128,14 +128,14 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, ms};
     use whyslow_analysis::LinkQuestion;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::{RateSpread, Release};
 
     /// 100,000 B a round trip of 100 ms, with a queue of as much.
-    fn full() -> Scene {
-        let mut scene = Scene::flights(&[100_000; 20]);
+    fn full() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[100_000; 20]);
         scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
         scene.facts.rtt.min = Some(ms(50));
         scene
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn varying_rate_in_a_queue_is_bandwidth_but_less_sure() {
-        let mut scene = Scene::flights(&[60_000; 20]);
+        let mut scene = SyntheticTransfer::flights(&[60_000; 20]);
         scene.transfer.gaps.clear();
         scene.facts.rtt.min = Some(ms(40));
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {

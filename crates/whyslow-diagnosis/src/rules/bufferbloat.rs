@@ -103,21 +103,21 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
 
     #[test]
     fn queue_grows_with_the_flight_and_a_delayed_ack_does_not() {
         let growing = |segments: &[u64]| {
             let sizes: Vec<u64> = segments.iter().map(|n| n * MSS).collect();
-            let mut scene = Scene::flights(&sizes);
+            let mut scene = SyntheticTransfer::flights(&sizes);
             for round in &mut scene.transfer.rounds {
                 round.rtt = Some(ms(100) + ms(10 * (round.in_flight / MSS) as i64));
             }
             scene.judge(super::check)
         };
         assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().cost_s, ms(180));
-        let mut messages = Scene::flights(&[20, 20, 20, 20, 150, 20, 20]);
+        let mut messages = SyntheticTransfer::flights(&[20, 20, 20, 20, 150, 20, 20]);
         for round in &mut messages.transfer.rounds {
             round.rtt = Some(if round.in_flight > 100 { ms(143) } else { ms(101) });
         }

@@ -103,7 +103,7 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, ms};
     use whyslow_core::message::waits;
     use whyslow_core::tcp::facts::{ExchangeFacts, TransferFacts};
 
@@ -111,7 +111,7 @@ mod tests {
     const KEY: i64 = 170;
 
     fn found(pauses: &[i64]) -> Option<Finding> {
-        let mut scene = Scene::flights(&[8_000]);
+        let mut scene = SyntheticTransfer::flights(&[8_000]);
         scene.facts.directions[1].transfers =
             vec![scene.transfer.clone(), TransferFacts { seq: (1, 37), ..TransferFacts::default() }];
         let wait = |(index, &pause): (usize, &i64)| Wait {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn shell_has_no_client_think() {
-        let mut scene = Scene::flights(&[8_000]);
+        let mut scene = SyntheticTransfer::flights(&[8_000]);
         scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
         let wait = Wait {
             exchange: ExchangeFacts { request: Some(0), answer: Some(0), ..ExchangeFacts::default() },
@@ -154,7 +154,7 @@ mod tests {
             server: None,
             polled: None,
         };
-        let is_found = |scene: &Scene| {
+        let is_found = |scene: &SyntheticTransfer| {
             check(&ConnectionView { facts: &scene.facts, transfers: [&[], &[]], waits: &[wait, wait] }).is_some()
         };
         assert!(is_found(&scene));
@@ -168,7 +168,7 @@ mod tests {
     /// Exchanges of one request and a small response each: the time before each, and the server's
     /// time, milliseconds.
     fn scene(exchanges: &[(i64, i64)]) -> Vec<Wait> {
-        let mut scene = Scene::flights(&[500]);
+        let mut scene = SyntheticTransfer::flights(&[500]);
         let message =
             |n: usize| TransferFacts { seq: (1 + 100 * n as u64, 101 + 100 * n as u64), ..TransferFacts::default() };
         for side in 0..2 {

@@ -249,7 +249,9 @@ mod tests {
     fn shrinking_flights_without_a_loss_are_not_an_early_exit() {
         let exit = |slow: &[u64]| {
             let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
-            crate::rules::synthetic_transfer::Scene::flights(&sizes).finding(Cause::EarlySlowStartExit).is_some()
+            crate::rules::synthetic_transfer::SyntheticTransfer::flights(&sizes)
+                .finding(Cause::EarlySlowStartExit)
+                .is_some()
         };
         assert!(exit(&[42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52]));
         assert!(!exit(&[42, 30, 31, 32, 33, 34, 48, 49, 50, 51, 52]));

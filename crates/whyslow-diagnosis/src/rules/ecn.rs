@@ -113,14 +113,14 @@ pub(super) fn note(facts: &Facts) -> Option<Problem> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::ProblemDetail;
-    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, ms};
     use whyslow_analysis::cause::Cause;
 
     /// Slow start to 40 segments, an echo in the fourth round, and slow growth from 20 on.
-    fn marked() -> Scene {
+    fn marked() -> SyntheticTransfer {
         let mut flights = vec![10_000, 20_000, 40_000];
         flights.extend((0..12).map(|n| 20_000 + 500 * n));
-        let mut scene = Scene::flights(&flights);
+        let mut scene = SyntheticTransfer::flights(&flights);
         scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b011;
         scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b001;
         scene.transfer.ecn_echoes = 3;
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn marks_are_noted_whatever_they_cost() {
         let mut scene = marked();
-        let noted = |scene: &Scene| {
+        let noted = |scene: &SyntheticTransfer| {
             let mut facts = scene.facts.clone();
             facts.directions[1].ecn_echoes = scene.transfer.ecn_echoes;
             facts.directions[1].transfers = vec![scene.transfer.clone()];

@@ -143,15 +143,15 @@ fn slow_receiver(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::Release;
 
     /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the
     /// first.
-    fn stalled() -> Scene {
-        let mut scene = Scene::flights(&[40 * MSS; 10]);
+    fn stalled() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[40 * MSS; 10]);
         scene.transfer.gaps = (0..9)
             .flat_map(|n| {
                 let (start, pause) = (at_ms(1000 + 100 * n), at_ms(1030 + 100 * n));
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn late_acks_at_the_receiver_may_be_host_cpu() {
-        let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
+        let mut scene = SyntheticTransfer::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.facts.directions[1].ack_delay_p50 = Some(ms(20));
         assert!(scene.finding(Cause::HostCpu).is_none(), "it was not captured there");
         scene.facts.vantage.near = Near::Client;

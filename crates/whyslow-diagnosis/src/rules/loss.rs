@@ -130,14 +130,14 @@ fn burst(case: &TransferView<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{LossAction, LossQuestion, LossStatement};
     use whyslow_core::tcp::facts::Loss;
 
     /// Twelve losses in a transfer of 20 rounds, `burst` of them in each round trip.
-    fn lossy(burst: usize) -> Scene {
-        let mut scene = Scene::flights(&[20_000; 20]);
+    fn lossy(burst: usize) -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[20_000; 20]);
         for nth in 0..12 {
             let round = 2 + 2 * (nth / burst) % 14;
             let time = at_ms(1000 + 100 * round as i64 + nth as i64 % burst as i64);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn bbr_is_not_advised_to_a_sender_that_ignores_losses() {
-        let bbr = |scene: &Scene| {
+        let bbr = |scene: &SyntheticTransfer| {
             let remedies = scene.finding(Cause::Loss).unwrap().remedies;
             remedies.iter().any(|remedy| remedy.action == LossAction::UseBbr.into())
         };
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn loss_episode_costs_its_own_time() {
-        let mut scene = Scene::flights(&[20_000; 60]);
+        let mut scene = SyntheticTransfer::flights(&[20_000; 60]);
         scene.transfer.delivered = (0..20).map(|n| (at_ms(1100 + 50 * n), 5_000 * n as u64)).collect();
         scene.transfer.delivered.extend((0..100).map(|n| (at_ms(2100 + 50 * n), 100_000 + 10_000 * n as u64)));
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {

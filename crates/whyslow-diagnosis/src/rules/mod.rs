@@ -211,7 +211,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
+    use super::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
     use crate::cause_pages;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::Limit;
@@ -258,13 +258,13 @@ mod tests {
 
     #[test]
     fn single_round_trip_is_healthy() {
-        assert_eq!(Scene::flights(&[8_000]).verdict(), Verdict::Healthy);
+        assert_eq!(SyntheticTransfer::flights(&[8_000]).verdict(), Verdict::Healthy);
     }
 
     #[test]
     fn limit_without_a_rule_is_named() {
         // Too few rounds for a plateau, and they do not grow.
-        let scene = Scene::flights(&[60_000, 60_000, 60_000]);
+        let scene = SyntheticTransfer::flights(&[60_000, 60_000, 60_000]);
         assert!(scene.findings().iter().all(|found| found.cost_s == ms(0)), "{:?}", scene.findings());
         let limits = vec![(Limit::CongestionAvoidance, ms(200))];
         assert_eq!(scene.verdict(), Verdict::Unexplained { limits, whole: ms(300) });
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn limits_that_together_took_most_are_named_together() {
-        let mut scene = Scene::flights(&[60_000, 60_000, 60_000, 60_000]);
+        let mut scene = SyntheticTransfer::flights(&[60_000, 60_000, 60_000, 60_000]);
         scene.transfer.gaps[2] = gap(at_ms(1200), at_ms(1300), Release::Peer);
         scene.transfer.gaps[1].release = Release::Nothing;
         (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].app_limited) = (true, true);
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn unexplained_seconds_are_not_healthy() {
-        let mut scene = Scene::flights(&[8_000, 8_000]);
+        let mut scene = SyntheticTransfer::flights(&[8_000, 8_000]);
         let (start, end) = (scene.transfer.last_send, scene.transfer.last_send + ms(1_900));
         // Less than half of the time is unknown, and more than the path can need.
         scene.transfer.rounds[1].last_send = end;
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn unnoticeable_delay_is_healthy() {
-        let mut scene = Scene::flights(&[60_000; 3]);
+        let mut scene = SyntheticTransfer::flights(&[60_000; 3]);
         let at = |n: i64| at_ms(1000) + whyslow_units::Nanos::from_micros(1000 * n);
         for (n, round) in (0..).zip(&mut scene.transfer.rounds) {
             *round = RoundFacts { start: at(n), last_send: at(n), ..*round };
@@ -315,10 +315,10 @@ mod tests {
 
     #[test]
     fn one_direction_or_no_times_is_never_healthy() {
-        let mut scene = Scene::flights(&[5 * MSS]);
+        let mut scene = SyntheticTransfer::flights(&[5 * MSS]);
         scene.facts.capture_defects.one_direction = true;
         assert_eq!(scene.verdict(), Verdict::Unknown);
-        let mut scene = Scene::flights(&[5 * MSS]);
+        let mut scene = SyntheticTransfer::flights(&[5 * MSS]);
         scene.facts.timeless = true;
         assert_eq!(scene.verdict(), Verdict::Unknown);
     }

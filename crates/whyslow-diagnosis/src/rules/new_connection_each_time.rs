@@ -128,13 +128,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::limit;
-    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, ms};
     use whyslow_core::tcp::facts::TransferFacts;
 
     /// The handshake's time of a client that sent records of TLS up to these places, the last one
     /// from 300 ms on.
     fn tls(first: Option<(u64, u64)>, second: Option<u64>, end: u64) -> Option<Nanos> {
-        let mut scene = Scene::flights(&[8_000]);
+        let mut scene = SyntheticTransfer::flights(&[8_000]);
         let at = |seq, time| TransferFacts { seq, start: at_ms(time), ..TransferFacts::default() };
         scene.facts.handshake.ack = Some((at_ms(100), scene.facts.first_frame));
         scene.facts.directions[0].transfers = vec![at((1, 518), 110), at((518, 611), 210), at((611, end), 300)];

@@ -288,13 +288,13 @@ pub(super) fn is_problem(facts: &Facts, slug: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::Scene;
+    use crate::rules::synthetic_transfer::SyntheticTransfer;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::{Quic, TransportParameters};
     use whyslow_core::tcp::QuicNotes;
 
-    fn capped(offered: u64) -> Scene {
-        let mut scene = Scene::flights(&[64_000; 20]);
+    fn capped(offered: u64) -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[64_000; 20]);
         let client = TransportParameters { initial_max_data: Some(offered), ..TransportParameters::default() };
         let facts = Quic { version: 1, client, ..Quic::default() };
         scene.facts.quic = Some(Box::new(QuicNotes { facts, ..QuicNotes::default() }));

@@ -88,14 +88,14 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, at_ms, gap, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::{RateSpread, Release};
 
     /// 20,000 B a round trip of 100 ms, evenly spaced.
-    fn paced() -> Scene {
-        let mut scene = Scene::flights(&[20_000; 20]);
+    fn paced() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[20_000; 20]);
         let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
         scene.transfer.gaps =

@@ -166,7 +166,7 @@ fn sign_evidence(sign: PolicerSign) -> Vec<Measurement> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Finding, LinkQuestion, LinkStatement, PolicerEvidence, QueueSight, Statement};
     use whyslow_core::tcp::facts::{Loss, RateSpread};
@@ -174,8 +174,8 @@ mod tests {
 
     /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which
     /// 60 segments a second passed.
-    fn policed() -> Scene {
-        let mut scene = Scene::flights(&[8 * MSS, 4 * MSS].repeat(25));
+    fn policed() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[8 * MSS, 4 * MSS].repeat(25));
         for (nth, at) in [400, 900, 1_300, 2_000, 2_600, 3_100, 3_900, 4_500].into_iter().enumerate() {
             scene.transfer.rounds[at as usize / 100].retransmitted = 2;
             for again in 0..2 {
@@ -222,9 +222,9 @@ mod tests {
 
     /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost; delivered
     /// segments took `trip`.
-    fn offered_load(trip: Nanos) -> Scene {
+    fn offered_load(trip: Nanos) -> SyntheticTransfer {
         let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
-        let mut scene = Scene::flights(&sizes);
+        let mut scene = SyntheticTransfer::flights(&sizes);
         scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
         for index in 3..8 {
             let round = &mut scene.transfer.rounds[index];

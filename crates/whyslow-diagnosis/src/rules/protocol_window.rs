@@ -132,15 +132,15 @@ fn in_turns(case: &ConnectionView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::types::RequestProtocol;
     use whyslow_analysis::{End, SendingStatement};
     use whyslow_core::tcp::payload::{MessageFacts, UsedWindow, WindowWait};
 
     /// 32,000 B a round trip, each flight set off by a message.
-    fn credited() -> Scene {
-        let mut scene = Scene::flights(&[32_000; 20]);
+    fn credited() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[32_000; 20]);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
         scene.facts.directions[0].bytes = 1_000;
         scene
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn cap_with_some_messages_is_less_sure() {
-        let mut scene = Scene::flights(&[32_000; 20]);
+        let mut scene = SyntheticTransfer::flights(&[32_000; 20]);
         assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
         assert!(scene.finding(Cause::SenderCap).unwrap().confidence < 0.8);
@@ -203,7 +203,7 @@ mod tests {
     fn capped_flights_are_not_slow_growth() {
         // Uneven, and by a segment larger at the end than at the beginning.
         let sizes: Vec<u64> = (0..20u64).map(|n| (26 + 6 * (n % 3 / 2) + n / 19) * MSS).collect();
-        let scene = Scene::flights(&sizes);
+        let scene = SyntheticTransfer::flights(&sizes);
         assert!(scene.finding(Cause::EarlySlowStartExit).is_none(), "{:?}", scene.findings());
     }
 }

@@ -224,14 +224,14 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::Loss;
 
     /// Rounds of 5 to 27 segments; a segment of each of these is lost.
-    fn lossy(rounds: &[usize], flight: impl Fn(usize) -> u64) -> Scene {
+    fn lossy(rounds: &[usize], flight: impl Fn(usize) -> u64) -> SyntheticTransfer {
         let sizes: Vec<u64> = (0..60).map(|n| flight(n) * MSS).collect();
-        let mut scene = Scene::flights(&sizes);
+        let mut scene = SyntheticTransfer::flights(&sizes);
         let mut seq = 1;
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if rounds.contains(&index) {

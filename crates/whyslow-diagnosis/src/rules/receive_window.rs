@@ -178,7 +178,7 @@ fn unread(case: &TransferView<'_>, window: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Action, SendingAction, SendingQuestion};
     use whyslow_core::tcp::facts::Release;
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn receiver_that_holds_acks_back_gets_no_buffer_remedy() {
         let fix = |late: i64, last_ack: bool| {
-            let mut scene = Scene::flights(&[60_000; 12]);
+            let mut scene = SyntheticTransfer::flights(&[60_000; 12]);
             scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
             for gap in &mut scene.transfer.gaps {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn full_window_in_a_long_queue_is_less_sure() {
         let found = |least: i64| {
-            let mut scene = Scene::flights(&[60_000; 7]);
+            let mut scene = SyntheticTransfer::flights(&[60_000; 7]);
             for round in &mut scene.transfer.rounds {
                 (round.window, round.window_full) = (Some(60_000), ms(80));
             }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn full_window_on_a_longer_path_is_not_a_queue() {
         for (before, after) in [(30, 90), (40, 120), (100, 300)] {
-            let mut scene = Scene::flights(&[60_000; 16]);
+            let mut scene = SyntheticTransfer::flights(&[60_000; 16]);
             scene.facts.rtt =
                 whyslow_core::tcp::facts::RttFacts { min: Some(ms(before)), p50: Some(ms(before)), ..scene.facts.rtt };
             for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {

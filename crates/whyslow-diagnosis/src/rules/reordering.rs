@@ -80,12 +80,12 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, ms};
     use whyslow_analysis::cause::Cause;
 
     #[test]
     fn reordering_without_retransmissions_costs_nothing() {
-        let mut scene = Scene::flights(&[60_000; 10]);
+        let mut scene = SyntheticTransfer::flights(&[60_000; 10]);
         (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
         (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (4, 4);
@@ -99,8 +99,9 @@ mod tests {
     #[test]
     fn few_reordered_segments_cost_the_first_spurious_retransmission() {
         // It had left slow start before.
-        let mut scene =
-            Scene::flights(&[60_000, 61_000, 62_000, 63_000, 64_000, 65_000, 66_000, 67_000, 68_000, 69_000]);
+        let mut scene = SyntheticTransfer::flights(&[
+            60_000, 61_000, 62_000, 63_000, 64_000, 65_000, 66_000, 67_000, 68_000, 69_000,
+        ]);
         scene.transfer.segments = 10_000;
         scene.transfer.out_of_order = 15;
         assert!(scene.finding(Cause::Reordering).is_none(), "no copy was sent");

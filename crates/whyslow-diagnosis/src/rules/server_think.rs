@@ -110,7 +110,7 @@ fn timer_of(wait: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use crate::rules::TransferView;
-    use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
     use whyslow_analysis::Limit;
     use whyslow_analysis::LimitTime;
     use whyslow_analysis::types::Side;
@@ -124,8 +124,8 @@ mod tests {
     type Turn = (bool, i64, i64);
 
     /// Times of the server and of the client in each, if known.
-    fn wait_times(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
-        let mut scene = Scene::flights(&[500]);
+    fn wait_times(change: impl Fn(&mut SyntheticTransfer), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
+        let mut scene = SyntheticTransfer::flights(&[500]);
         let mut at = at_ms(1_000);
         scene.facts.exchanges.clear();
         scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
@@ -156,21 +156,21 @@ mod tests {
         waits(&scene.facts).iter().map(|wait| (wait.server, wait.client)).collect()
     }
 
-    fn servers(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<Option<Nanos>> {
+    fn servers(change: impl Fn(&mut SyntheticTransfer), turns: &[Turn]) -> Vec<Option<Nanos>> {
         wait_times(change, turns).into_iter().map(|(server, _)| server).collect()
     }
 
     const PROMPT_QUESTIONS: [Turn; 3] = [(true, 0, 300), (true, 1, 700), (true, 2, 400)];
     const ALL: [Option<Nanos>; 3] = [Some(Nanos(300_000_000)), Some(Nanos(700_000_000)), Some(Nanos(400_000_000))];
 
-    fn without_handshake(scene: &mut Scene) {
+    fn without_handshake(scene: &mut SyntheticTransfer) {
         scene.facts.handshake.offers = [None; 2];
     }
 
     #[test]
     fn key_exchange_of_a_login_is_not_reported() {
         let found = |milliseconds: i64, protocol| {
-            let mut scene = Scene::flights(&[1_500]);
+            let mut scene = SyntheticTransfer::flights(&[1_500]);
             scene.facts.content[1].protocol = protocol;
             let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn openflow_controller_requests_from_the_switch() {
-        let asked_by_the_server = |scene: &mut Scene| {
+        let asked_by_the_server = |scene: &mut SyntheticTransfer| {
             scene.facts.requester = Side::A;
             scene.facts.client = Side::B;
         };
@@ -244,8 +244,8 @@ mod tests {
     }
 
     /// The server's answer in the first exchange goes on with another message after a pause.
-    fn pushes(pauses: i64, milliseconds: i64) -> impl Fn(&mut Scene) {
-        move |scene: &mut Scene| {
+    fn pushes(pauses: i64, milliseconds: i64) -> impl Fn(&mut SyntheticTransfer) {
+        move |scene: &mut SyntheticTransfer| {
             let first = &mut scene.facts.directions[1].transfers[0];
             (first.rounds_total, first.max_in_flight) = (1 + pauses as u64, 60);
             first.gaps = (0..pauses)
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(servers(pushes(1, 480), &turns), [None; 3], "its first message is as late as the next");
         assert_eq!(servers(pushes(1, 90), &turns)[1], Some(ms(600)), "an answer in two pieces");
         let tls = |times: i64| {
-            let tls = move |scene: &mut Scene| {
+            let tls = move |scene: &mut SyntheticTransfer| {
                 pushes(times, 480)(scene);
                 scene.facts.content[0].protocol = Some(Protocol::Tls);
                 let small = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + 32;
@@ -283,19 +283,19 @@ mod tests {
 
     #[test]
     fn upgraded_connection_has_no_clear_requests() {
-        let upgraded = |scene: &mut Scene| {
+        let upgraded = |scene: &mut SyntheticTransfer| {
             let content = &mut scene.facts.content[1];
             (content.protocol, content.heads) = (Some(Protocol::Http), vec![(1, "101 Switching Protocols".into())]);
         };
         assert_eq!(servers(upgraded, &PROMPT_QUESTIONS), [ALL[0], None, None], "it was asked for the upgrade");
-        let http = |scene: &mut Scene| scene.facts.content[1].protocol = Some(Protocol::Http);
+        let http = |scene: &mut SyntheticTransfer| scene.facts.content[1].protocol = Some(Protocol::Http);
         assert_eq!(servers(http, &PROMPT_QUESTIONS), ALL);
     }
 
     #[test]
     fn client_that_sends_more_may_be_the_responder() {
         let reports = |port: u16, bytes: u64| {
-            move |scene: &mut Scene| {
+            move |scene: &mut SyntheticTransfer| {
                 scene.facts.endpoints[1].1 = port;
                 let grow = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + bytes;
                 scene.facts.directions[0].transfers.iter_mut().for_each(grow);
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn response_with_lost_first_bytes_began_earlier() {
-        let lost = |scene: &mut Scene| {
+        let lost = |scene: &mut SyntheticTransfer| {
             let answer = &mut scene.facts.directions[1].transfers[1];
             answer.losses = vec![Loss { unseen: true, seq: answer.seq.0, ..Loss::default() }];
         };
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn subflow_may_be_answered_on_another() {
-        let joins = |scene: &mut Scene| {
+        let joins = |scene: &mut SyntheticTransfer| {
             if let Some(offer) = &mut scene.facts.handshake.offers[0] {
                 offer.multipath = whyslow_core::tcp::facts::Multipath::Joins;
             }
@@ -329,7 +329,7 @@ mod tests {
     fn small_distant_messages_of_an_unknown_protocol_are_not_requests() {
         let late = [(true, 900, 1_500), (true, 900, 2_500)];
         let sized = |bytes: u64| {
-            move |scene: &mut Scene| {
+            move |scene: &mut SyntheticTransfer| {
                 let grow = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + bytes;
                 scene.facts.directions.iter_mut().flat_map(|half| &mut half.transfers).for_each(grow);
             }
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(servers(sized(300), &late), asked, "possibly a question and its answer");
         let unrequested = [(true, 900, 1_500), (false, 4_000, 0)];
         assert_eq!(servers(sized(300), &unrequested), [None; 2], "the server sends unrequested data");
-        let database = |scene: &mut Scene| {
+        let database = |scene: &mut SyntheticTransfer| {
             sized(30)(scene);
             scene.facts.endpoints[1].1 = 5_432;
         };
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn possibly_unrelated_response_is_at_most_possible() {
         let sure = |bytes: u64, milliseconds: i64| {
-            let mut scene = Scene::flights(&[bytes]);
+            let mut scene = SyntheticTransfer::flights(&[bytes]);
             scene.facts.endpoints[1].1 = 5_000;
             scene.facts.directions[1].largest_len = MSS;
             let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
@@ -374,7 +374,8 @@ mod tests {
 
     #[test]
     fn uncaptured_data_may_be_the_request() {
-        let unseen = |scene: &mut Scene| scene.facts.directions[0].missing = vec![(at_ms(1_450), at_ms(1_900))];
+        let unseen =
+            |scene: &mut SyntheticTransfer| scene.facts.directions[0].missing = vec![(at_ms(1_450), at_ms(1_900))];
         assert_eq!(servers(unseen, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
     }
 }

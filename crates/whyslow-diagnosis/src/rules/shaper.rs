@@ -124,13 +124,13 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, at_ms, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::RoundFacts;
 
     /// 100,000 B at 100,000 B a round trip, then 20,000 B a round trip.
-    fn shaped() -> Scene {
-        let mut scene = Scene::flights(&[20_000; 30]);
+    fn shaped() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[20_000; 30]);
         scene.transfer.rounds[0].bytes = 50_000;
         scene.transfer.rounds[1].bytes = 50_000;
         let mut curve = vec![(at_ms(1100), 0)];

@@ -145,13 +145,13 @@ fn remedies(case: &TransferView<'_>, initial: Option<u64>, needed: u64) -> Vec<R
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::estimate::rounds_needed;
-    use crate::rules::synthetic_transfer::Scene;
+    use crate::rules::synthetic_transfer::SyntheticTransfer;
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Action, Remedy, SendingAction, SendingStatement, Statement};
 
     #[test]
     fn flights_with_a_short_end_may_be_the_applications() {
-        let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
+        let mut scene = SyntheticTransfer::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn first_flight_with_another_limit_is_not_an_initial_window() {
-        let from = |change: fn(&mut Scene)| {
-            let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
+        let from = |change: fn(&mut SyntheticTransfer)| {
+            let mut scene = SyntheticTransfer::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
             change(&mut scene);
             let found = scene.finding(Cause::SlowStart).unwrap();
             let raises = |remedy: &Remedy| {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn message_before_the_bulk_is_not_its_first_flight() {
-        let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
+        let mut scene = SyntheticTransfer::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
         let is_bulk = matches!(

@@ -124,7 +124,7 @@ fn fix_for(silly: bool, mss: u64) -> Vec<Remedy> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, gap, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Actor, SendingStatement, SmallSegmentReason};
     use whyslow_core::tcp::facts::Release;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn quarter_size_segments_cost_slow_start_two_round_trips() {
-        let mut scene = Scene::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
+        let mut scene = SyntheticTransfer::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
         scene.transfer.segments = 310;
         let found = scene.finding(Cause::SmallSegments).unwrap();
         assert_eq!(found.cost_s, ms(200));
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn windows_below_two_segments_are_the_receivers() {
-        let mut scene = Scene::flights(&[500; 40]);
+        let mut scene = SyntheticTransfer::flights(&[500; 40]);
         for round in &mut scene.transfer.rounds {
             round.window = Some(600);
         }
@@ -164,17 +164,17 @@ mod tests {
 
     #[test]
     fn single_messages_are_not_a_bulk_transfer() {
-        let mut scene = Scene::flights(&[300; 40]);
+        let mut scene = SyntheticTransfer::flights(&[300; 40]);
         scene.transfer.segments = 40;
         assert!(scene.finding(Cause::SmallSegments).is_none());
-        let mut few = Scene::flights(&[1_500; 6]);
+        let mut few = SyntheticTransfer::flights(&[1_500; 6]);
         few.transfer.segments = 45;
         assert!(few.finding(Cause::SmallSegments).is_none());
     }
 
     #[test]
     fn application_writing_in_trickles_has_no_small_segments_cost() {
-        let mut scene = Scene::flights(&[500; 40]);
+        let mut scene = SyntheticTransfer::flights(&[500; 40]);
         scene.transfer.segments = 80;
         for pause in &mut scene.transfer.gaps {
             *pause = gap(pause.start, pause.end, Release::Nothing);

@@ -86,14 +86,14 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, gap, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Frame, RetransmissionKind};
     use whyslow_core::tcp::facts::{Gap, Release, Retransmission};
 
     /// A thousand segments, one of which the timer sent again after 0.6 s though it had arrived.
-    fn held() -> Scene {
-        let mut scene = Scene::flights(&[10 * MSS, 20 * MSS, 40 * MSS]);
+    fn held() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[10 * MSS, 20 * MSS, 40 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(600);
         scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });

@@ -17,7 +17,7 @@ pub(super) const MSS: u64 = 1000;
 
 /// A download: side A asked, side B answers.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct SyntheticTransfer {
     pub facts: Facts,
     pub transfer: TransferFacts,
 }
@@ -129,7 +129,7 @@ fn facts_until(end: Time) -> Facts {
     }
 }
 
-impl Scene {
+impl SyntheticTransfer {
     /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait
     /// for an ACK; captured next to the sender.
     pub fn flights(sizes: &[u64]) -> Self {

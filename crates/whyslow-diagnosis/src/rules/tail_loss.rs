@@ -109,13 +109,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, gap, ms};
     use whyslow_analysis::Near;
     use whyslow_core::tcp::facts::{Loss, Release};
 
     /// A tail that came again 900 ms later.
-    fn tail() -> Scene {
-        let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+    fn tail() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(900);
         scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn segment_in_the_receivers_capture_was_not_lost() {
-        let found = |change: fn(&mut Scene)| {
+        let found = |change: fn(&mut SyntheticTransfer)| {
             let mut scene = tail();
             scene.facts.vantage.near = Near::Client;
             change(&mut scene);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn probe_is_advised_if_it_would_come_sooner() {
         let remedy = |wait: i64, probes: u64| {
-            let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+            let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
             let start = scene.transfer.last_send;
             let end = start + ms(wait);
             scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });

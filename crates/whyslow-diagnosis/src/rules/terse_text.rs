@@ -74,12 +74,12 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::synthetic_transfer::{Scene, ms};
+    use super::super::synthetic_transfer::{SyntheticTransfer, ms};
     use super::*;
 
     /// A text of a download with a silence in it, taken next to the client.
-    fn text(ttl: Option<u8>) -> Scene {
-        let mut scene = Scene::flights(&[8_000, 8_000, 8_000]);
+    fn text(ttl: Option<u8>) -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[8_000, 8_000, 8_000]);
         scene.facts.is_text = true;
         scene.facts.ttl = [(ttl, ttl); 2];
         scene.facts.vantage.near = Near::Client;

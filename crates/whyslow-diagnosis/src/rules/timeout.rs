@@ -140,14 +140,14 @@ mod tests {
 
     use super::*;
     use crate::rules::icmp::tests::notice;
-    use crate::rules::synthetic_transfer::{MSS, Scene, gap, ms};
+    use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, gap, ms};
     use whyslow_analysis::types::Side;
     use whyslow_analysis::{End, Near};
     use whyslow_core::tcp::facts::{Fate, Gap};
 
     /// Two flights, and 900 ms later a segment of the second one again.
-    fn silence() -> Scene {
-        let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+    fn silence() -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(900);
         scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn missing_sender_settings_are_advised_if_shown() {
-        let advised = |change: &dyn Fn(&mut Scene)| {
+        let advised = |change: &dyn Fn(&mut SyntheticTransfer)| {
             let mut scene = silence();
             change(&mut scene);
             let mut remedies = scene.finding(Cause::Timeout).unwrap().remedies;
@@ -175,16 +175,16 @@ mod tests {
         let sack = Remedy::new(Actor::Receiver, LossAction::EnableSackForProbes { on: End::Client });
         assert_eq!(sack.action.runs_on(), Some(End::Client));
         assert_eq!(unsacked, [sack]);
-        let at_sender = |scene: &mut Scene| scene.facts.vantage.near = Near::Server;
+        let at_sender = |scene: &mut SyntheticTransfer| scene.facts.vantage.near = Near::Server;
         let probes = Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: Some(ms(900)) });
         assert_eq!(advised(&at_sender), [probes], "no probe in 900 ms");
-        let probed = |scene: &mut Scene| {
+        let probed = |scene: &mut SyntheticTransfer| {
             at_sender(scene);
             let last = scene.transfer.gaps.len() - 1;
             scene.transfer.gaps[last - 1].release = Release::Nothing;
         };
         assert_eq!(advised(&probed), [], "new bytes may have been the probe");
-        let probes = |scene: &mut Scene| {
+        let probes = |scene: &mut SyntheticTransfer| {
             at_sender(scene);
             scene.facts.directions[1].retransmitted.tail_probe = 1;
         };
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn icmp_error_during_a_timeout_names_the_place() {
         let mut scene = silence();
-        let of_loss = |scene: &Scene| {
+        let of_loss = |scene: &SyntheticTransfer| {
             let found = scene.finding(Cause::Timeout).unwrap();
             found.remedy().unwrap().action == LossAction::FindFlightLoss.into()
         };

@@ -88,12 +88,12 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::rules::synthetic_transfer::{Scene, ms};
+    use crate::rules::synthetic_transfer::{SyntheticTransfer, ms};
     use whyslow_analysis::ExchangeAction;
     use whyslow_analysis::cause::Cause;
 
-    fn record(size: u64) -> Scene {
-        let mut scene = Scene::flights(&[10_000, 20_000, 40_000]);
+    fn record(size: u64) -> SyntheticTransfer {
+        let mut scene = SyntheticTransfer::flights(&[10_000, 20_000, 40_000]);
         scene.facts.content[1].firsts = vec![(1, 1 + size, 23)];
         scene
     }

@@ -68,13 +68,13 @@ fn frames(case: &TransferView<'_>) -> Vec<Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::synthetic_transfer::{Scene, at_ms, gap};
+    use super::super::synthetic_transfer::{SyntheticTransfer, at_ms, gap};
     use super::*;
     use whyslow_core::tcp::facts::Gap;
 
     #[test]
     fn evidence_spans_the_closed_window() {
-        let mut scene = Scene::flights(&[60_000; 4]);
+        let mut scene = SyntheticTransfer::flights(&[60_000; 4]);
         let frame = |number| Frame { file: None, number };
         let shut =
             |from, to, frames| Gap { closed: Some((from, to - from)), frames, ..gap(from, to, Release::WindowUpdate) };

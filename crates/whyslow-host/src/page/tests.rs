@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::rules::scene::{Scene, connection, connection_with, in_state, listener, owner, remembered, timer};
+use crate::rules::synthetic_host::{
+    SyntheticHost, connection, connection_with, in_state, listener, owner, remembered, timer,
+};
 use whyslow_live::host::{Missing, TimerKind};
 
-fn judged(scene: &Scene, over: Option<f64>) -> HostReport {
+fn judged(scene: &SyntheticHost, over: Option<f64>) -> HostReport {
     HostReport { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
 }
 
@@ -16,8 +18,8 @@ fn plain(judged: &HostReport, is_full: bool, width: usize) -> String {
 
 /// Much at once: a server that does not close, a full listener, a far peer with a small window and
 /// a remembered threshold.
-fn bad() -> Scene {
-    let mut scene = Scene::new();
+fn bad() -> SyntheticHost {
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.tcp_no_ssthresh_metrics_save", "0");
     scene.namespace().metrics.push(remembered(100_000, 8, 60_000));
     for cookie in 1..=12 {
@@ -75,7 +77,7 @@ fn has_english(line: &str) -> bool {
 
 #[test]
 fn a_healthy_machine() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(connection());
     scene.add(listener(4_096, 0, 0));
     insta::assert_snapshot!("healthy_80", plain(&judged(&scene, Some(10.0)), false, 80));
@@ -84,7 +86,7 @@ fn a_healthy_machine() {
 
 #[test]
 fn changes_between_two_looks_are_rates() {
-    let mut judged = judged(&Scene::new(), Some(10.0));
+    let mut judged = judged(&SyntheticHost::new(), Some(10.0));
     let rose = |count: u64| crate::report::Change { count, per_s: count as f64 / 10.0 };
     judged.changed = [("Tcp.OutSegs".to_owned(), rose(1_204)), ("TcpExt.TCPPureAcks".to_owned(), rose(7))].into();
     let text = plain(&judged, false, 100);
@@ -94,7 +96,7 @@ fn changes_between_two_looks_are_rates() {
 
 #[test]
 fn names_of_processes_do_not_steer_the_terminal() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     let mut closed = in_state(State::CloseWait);
     closed.owners = vec![owner("evil\u{1b}[2J", 1)];
     scene.add(closed);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::scene::{Scene, connection, connection_with, conntrack, device, in_state, listener, timer};
+use super::synthetic_host::{SyntheticHost, connection, connection_with, conntrack, device, in_state, listener, timer};
 use whyslow_live::host::{Memory, Qdisc, Route, Socket, State, Throttled, TimerKind};
 use whyslow_live::tcp_info::TcpInfo;
 
@@ -20,7 +20,7 @@ fn loopback(change: impl FnOnce(&mut TcpInfo)) -> Socket {
 #[test]
 fn drops_of_a_listener_without_a_full_queue_are_not_an_overflow() {
     // Each RST and each late segment of a closed connection is a drop of the listener.
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(listener(511, 0, 2_000));
     assert_eq!(scene.causes(), [""; 0]);
     scene.then();
@@ -36,7 +36,7 @@ fn drops_of_a_listener_without_a_full_queue_are_not_an_overflow() {
 
 #[test]
 fn an_overflow_is_less_sure_where_it_may_be_another_listeners() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 5, 50));
     let alone = scene.finding("listen-overflow").confidence;
@@ -49,7 +49,7 @@ fn an_overflow_is_less_sure_where_it_may_be_another_listeners() {
 
 #[test]
 fn syns_to_a_dead_address_are_neither_loss_nor_lost_retransmissions() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("Tcp.OutSegs", 2_000);
     scene.count("Tcp.RetransSegs", 300);
     scene.count("TcpExt.TCPSynRetrans", 290);
@@ -69,7 +69,7 @@ fn syns_that_an_own_listener_drops_are_not_unanswered_by_the_network() {
     syn.timer = timer(TimerKind::Retransmission, 3);
     syn.remote = "192.0.2.1:443".parse().unwrap();
     syn.local = "192.0.2.1:40000".parse().unwrap();
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(syn);
     assert_eq!(scene.causes(), ["no-answer"]);
     scene.add(listener(128, 129, 0));
@@ -79,11 +79,11 @@ fn syns_that_an_own_listener_drops_are_not_unanswered_by_the_network() {
 #[test]
 fn a_full_window_between_programs_of_one_machine_is_usual() {
     let full = |info: &mut TcpInfo| info.rwnd_limited = Some(4_000_000);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(loopback(full));
     assert_eq!(scene.causes(), [""; 0], "one look");
     let with = |bytes: u64| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(loopback(full));
         scene.then();
         let info = scene.namespace().sockets[0].info.as_mut().unwrap();
@@ -101,7 +101,7 @@ fn a_full_window_between_programs_of_one_machine_is_usual() {
 
 #[test]
 fn an_own_window_on_loopback_holds_nothing() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.tcp_rmem", "4096 131072 6291456");
     let mut socket = loopback(|info| {
         (info.rcv_wnd, info.rcv_space, info.rcv_rtt) = (Some(3_000_000), Some(3_000_000), Some(4_000));
@@ -115,7 +115,7 @@ fn an_own_window_on_loopback_holds_nothing() {
 
 #[test]
 fn late_processors_on_loopback_are_neither_queue_nor_reordering() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(loopback(|info| info.rtt = Some(90_000)));
     scene.add(loopback(|info| (info.total_retrans, info.dsack_dups) = (Some(150), Some(149))));
     assert_eq!(scene.causes(), [""; 0]);
@@ -126,7 +126,7 @@ fn a_window_shut_at_one_instant_is_not_a_slow_reader() {
     let shut = |sent_ms: u32| {
         let mut socket = connection_with(|info| (info.snd_wnd, info.last_data_sent) = (Some(0), Some(sent_ms)));
         socket.timer = timer(TimerKind::Probe, 0);
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(socket);
         scene
     };
@@ -146,7 +146,7 @@ fn a_window_shut_at_one_instant_is_not_a_slow_reader() {
 
 #[test]
 fn needless_probes_on_loopback_are_not_reported() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.TCPLossProbes", 20_000);
     scene.count("Tcp.RetransSegs", 22_000);
     scene.count("TcpExt.TCPDSACKRecv", 19_000);
@@ -161,7 +161,7 @@ fn needless_probes_on_loopback_are_not_reported() {
 
 #[test]
 fn a_peer_that_stops_answering_is_no_slow_reader() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     let mut socket = connection_with(|info| {
         (info.rwnd_limited, info.busy_time) = (Some(6_000_000), Some(6_200_000));
     });
@@ -174,7 +174,7 @@ fn a_peer_that_stops_answering_is_no_slow_reader() {
 
 #[test]
 fn a_full_window_between_namespaces_at_the_speed_of_memory_is_healthy() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     let mut veth = device(&[]);
     (veth.name, veth.kind) = ("wire".to_owned(), Some("veth".to_owned()));
     scene.namespace().devices = vec![veth];
@@ -203,7 +203,7 @@ fn a_full_window_between_namespaces_at_the_speed_of_memory_is_healthy() {
 
 #[test]
 fn totals_since_boot_do_not_count_after_a_look() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("Tcp.RetransSegs", 20_000);
     scene.count("TcpExt.TCPTimeouts", 5_000);
     scene.add(connection_with(|info| {
@@ -225,7 +225,7 @@ fn totals_since_boot_do_not_count_after_a_look() {
 #[test]
 fn an_idle_connection_still_shows_the_window_that_it_will_lose() {
     let with = |change: fn(&mut TcpInfo)| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(connection_with(|info| {
             (info.snd_cwnd, info.unacked, info.notsent_bytes) = (Some(300), Some(0), Some(0));
             (info.last_data_sent, info.rtt, info.min_rtt, info.rto) =
@@ -259,8 +259,8 @@ fn an_idle_connection_still_shows_the_window_that_it_will_lose() {
 }
 
 /// A device that leads to the peer, with a discipline that dropped `drops` of a million packets.
-fn with_qdisc(kind: &str, drops: u32, again: u32) -> Scene {
-    let mut scene = Scene::new();
+fn with_qdisc(kind: &str, drops: u32, again: u32) -> SyntheticHost {
+    let mut scene = SyntheticHost::new();
     let mut eth0 = device(&[("tx_bytes", 1_000_000_000)]);
     eth0.qdiscs = vec![Qdisc { kind: kind.to_owned(), root: true, packets: 1_000_000, drops, ..Qdisc::default() }];
     scene.namespace().devices.push(eth0);
@@ -298,7 +298,7 @@ fn drops_of_the_own_queue_are_not_the_networks() {
 
 #[test]
 fn a_table_of_connections_that_is_nearly_full_is_possible_trouble() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.namespace().conntrack = conntrack(58_000, 65_536, 0);
     assert_eq!(scene.causes(), [""; 0]);
     scene.namespace().conntrack = conntrack(60_000, 65_536, 0);
@@ -315,7 +315,7 @@ fn a_throttled_group_is_found_soon_and_its_own_file_is_shown() {
         let mut socket = connection();
         socket.owners[0].throttled = Some(Throttled { periods, throttled, time_us: 900_000 });
         socket.owners[0].throttled_in = Some("/sys/fs/cgroup/cpu/a b".to_owned());
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(socket);
         scene
     };

@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::scene::FindingSummary;
+use super::synthetic_host::FindingSummary;
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;

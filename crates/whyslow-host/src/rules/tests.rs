@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::scene::FindingSummary;
-use super::scene::{
-    Scene, connection, connection_with, conntrack, device, in_state, listener, owner, remembered, timer,
+use super::synthetic_host::FindingSummary;
+use super::synthetic_host::{
+    SyntheticHost, connection, connection_with, conntrack, device, in_state, listener, owner, remembered, timer,
 };
 use crate::finding::Who;
 use crate::snapshot::Again;
@@ -20,7 +20,7 @@ fn command(finding: &FindingSummary) -> &str {
 
 #[test]
 fn a_healthy_machine_has_no_finding() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     assert_eq!(scene.causes(), [""; 0]);
     scene.add(connection());
     scene.add(listener(4_096, 3, 0));
@@ -30,7 +30,7 @@ fn a_healthy_machine_has_no_finding() {
     scene.then();
     assert_eq!(scene.causes(), [""; 0]);
     // Nothing known is nothing found.
-    let mut unknown = Scene::new();
+    let mut unknown = SyntheticHost::new();
     unknown.namespace().sysctls.clear();
     unknown.namespace().counters.clear();
     let mut socket = connection();
@@ -42,7 +42,7 @@ fn a_healthy_machine_has_no_finding() {
 
 #[test]
 fn close_wait_names_the_process_to_close() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(in_state(State::CloseWait));
     let found = scene.finding("close-wait");
     assert!(found.summary.contains("nginx[812]") && found.summary.contains("must close"), "{}", found.summary);
@@ -53,14 +53,14 @@ fn close_wait_names_the_process_to_close() {
     // No program owns it: it waits at the listener.
     let mut waiting = in_state(State::CloseWait);
     (waiting.owners, waiting.inode) = (Vec::new(), 0);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(waiting.clone());
     scene.add(listener(128, 1, 0));
     let found = scene.finding("close-wait");
     assert!(found.summary.contains("the listener 0.0.0.0:443 of nginx[812] has not accepted"), "{}", found.summary);
     // A program owns it, and only root may see which.
     waiting.inode = 5;
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(waiting);
     assert!(scene.finding("close-wait").summary.contains("only root can see"));
 }
@@ -70,7 +70,7 @@ fn close_wait_that_ends_or_still_sends_is_none() {
     let changes: [Change; 3] =
         [|info| info.last_ack_recv = Some(800), |info| info.last_data_sent = Some(800), |info| info.unacked = Some(3)];
     for change in changes {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         let mut socket = in_state(State::CloseWait);
         change(socket.info.as_mut().unwrap());
         scene.add(socket);
@@ -88,14 +88,14 @@ fn idle_beyond_what_the_peer_keeps() {
         socket.cookie = Some(2);
         socket
     };
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(in_state(State::CloseWait));
     scene.add(silent(14_000));
     assert_eq!(scene.causes(), ["close-wait"]);
     scene.add(silent(16_000));
     assert_eq!(scene.causes(), ["close-wait", "idle-beyond-peer"]);
     // Or beyond what this machine's own connection tracking keeps.
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.namespace().conntrack = conntrack(10, 1_000, 0);
     scene.set("netfilter.nf_conntrack_tcp_timeout_established", "3600");
     scene.add(silent(3_000_000));
@@ -106,11 +106,11 @@ fn idle_beyond_what_the_peer_keeps() {
 
 #[test]
 fn a_listener_is_named_by_its_own_drops() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.ListenOverflows", 9);
     scene.add(listener(128, 5, 9));
     assert_eq!(scene.causes(), [""; 0], "9 of 10,000 are no habit");
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 5, 50));
     let found = scene.finding("listen-overflow");
@@ -120,11 +120,11 @@ fn a_listener_is_named_by_its_own_drops() {
     scene.set("core.somaxconn", "128");
     assert_eq!(command(&scene.finding("listen-overflow")), "sysctl -w net.core.somaxconn=4096");
     // Full at this moment.
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(listener(1, 2, 0));
     assert!(scene.finding("listen-overflow").summary.contains("full at this moment"));
     // Long past.
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 5, 50));
     scene.then();
@@ -138,7 +138,7 @@ fn no_host_answers() {
         socket.timer = timer(TimerKind::Retransmission, retransmits);
         socket
     };
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(syn(1));
     assert_eq!(scene.causes(), [""; 0]);
     scene.add(syn(3));
@@ -148,14 +148,14 @@ fn no_host_answers() {
     assert_eq!(command(&found), "ss -tnop state syn-sent dst 198.51.100.7");
     let mut six = syn(2);
     six.remote = "[2001:db8::17]:80".parse().unwrap();
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(six);
     assert_eq!(command(&scene.finding("no-answer")), "ss -tnop state syn-sent dst '[2001:db8::17]'");
 }
 
 #[test]
 fn time_wait_costs_only_where_ports_end_or_handshakes_take_long() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.ip_local_port_range", "50000 50999");
     let closed = |port: u16| {
         let mut socket = in_state(State::TimeWait);
@@ -171,7 +171,7 @@ fn time_wait_costs_only_where_ports_end_or_handshakes_take_long() {
     assert!(command(&scene.finding("port-exhaustion")).starts_with("ss "), "ports can be taken over");
     scene.set("ipv4.tcp_timestamps", "0");
     assert_eq!(command(&scene.finding("port-exhaustion")), "sysctl -w net.ipv4.tcp_timestamps=1");
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     (40_000..40_100).for_each(|port| scene.add(closed(port)));
     let mut entry = remembered(50_000, 0, 1_000);
     (entry.address, entry.ssthresh) = ("203.0.113.5".parse().unwrap(), None);
@@ -184,7 +184,7 @@ fn time_wait_costs_only_where_ports_end_or_handshakes_take_long() {
 #[test]
 fn a_threshold_costs_where_it_acts() {
     let with = |rtt, ssthresh, age: u64, setting: &str| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.set("ipv4.tcp_no_ssthresh_metrics_save", setting);
         scene.namespace().metrics.push(remembered(rtt, ssthresh, age));
         scene
@@ -208,7 +208,7 @@ fn a_threshold_costs_where_it_acts() {
 
 #[test]
 fn a_threshold_acts_by_kernel_and_by_what_connections_show() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.namespace().metrics.push(remembered(100_000, 8, 60_000));
     scene.namespace().sysctls.remove("net.ipv4.tcp_no_ssthresh_metrics_save");
     assert_eq!(scene.causes(), [""; 0], "unknown");
@@ -223,7 +223,7 @@ fn a_threshold_acts_by_kernel_and_by_what_connections_show() {
 
 #[test]
 fn many_thresholds_are_one_finding() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.tcp_no_ssthresh_metrics_save", "0");
     for last in 1..=100_u8 {
         let mut entry = remembered(50_000 + u32::from(last), 8, 1_000);
@@ -236,7 +236,7 @@ fn many_thresholds_are_one_finding() {
 #[test]
 fn the_peers_window() {
     let with = |limited: u64| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(connection_with(|info| (info.rwnd_limited, info.snd_wnd) = (Some(limited), Some(72_400))));
         scene
     };
@@ -245,7 +245,7 @@ fn the_peers_window() {
     assert_eq!((found.fix.who, found.seconds, &found.fix.command), (Who::Peer, Some(4.0), &None));
     assert!(found.fix.what.contains("6,291,456 B"), "more than 8 × 3.6 MB/s × 19 ms: {}", found.fix.what);
     // Round trips grow with the data in flight: no buffer helps.
-    let mut queued = Scene::new();
+    let mut queued = SyntheticHost::new();
     queued.add(connection_with(|info| {
         (info.rwnd_limited, info.snd_wnd, info.rtt) = (Some(4_000_000), Some(72_400), Some(120_000))
     }));
@@ -261,7 +261,7 @@ fn the_own_window() {
             (info.bytes_received, info.last_data_recv, info.notsent_bytes) = (Some(10_000_000), Some(20), Some(0));
         });
         socket.memory = Some(Memory { rcvbuf, ..Memory::default() });
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.set("ipv4.tcp_rmem", "4096 16384 131072");
         scene.add(socket);
         scene
@@ -308,7 +308,7 @@ fn the_send_buffer() {
             (info.notsent_bytes, info.unacked, info.snd_cwnd) = (Some(0), Some(40), Some(100));
         });
         socket.memory = Some(Memory { sndbuf, wmem_queued: sndbuf / 10 * 8, ..Memory::default() });
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.set("ipv4.tcp_wmem", "4096 16384 131072");
         scene.add(socket);
         scene
@@ -341,14 +341,14 @@ fn the_send_buffer() {
     let mut held = full(131_072);
     held.namespace().sockets[0].info.as_mut().unwrap().snd_cwnd = Some(41);
     assert_eq!(held.causes(), [""; 0]);
-    let mut counted = Scene::new();
+    let mut counted = SyntheticHost::new();
     counted.add(connection_with(|info| info.sndbuf_limited = Some(2_000_000)));
     assert_eq!(counted.finding("sender-cap").seconds, Some(2.0));
 }
 
 #[test]
 fn no_setting_is_enlarged_where_a_queue_stands() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.tcp_wmem", "4096 16384 131072");
     let mut full = connection_with(|info| info.sndbuf_limited = Some(2_000_000));
     full.memory = Some(Memory { sndbuf: 131_072, wmem_queued: 100_000, ..Memory::default() });
@@ -367,20 +367,20 @@ fn windows_that_are_shut() {
     let mut unread = connection_with(|info| (info.rcv_wnd, info.last_data_recv) = (Some(0), Some(7_000)));
     (unread.recv_queue, unread.memory) =
         (100_000, Some(Memory { rmem_alloc: 120_000, rcvbuf: 131_072, ..Memory::default() }));
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(unread.clone());
     let found = scene.finding("zero-window");
     assert_eq!((found.fix.who, found.seconds), (Who::Program, Some(7.0)));
     unread.info.as_mut().unwrap().last_data_recv = Some(10);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(unread);
     assert_eq!(scene.causes(), [""; 0], "it may be read in a moment");
     let mut shut = connection_with(|info| (info.snd_wnd, info.last_data_sent) = (Some(0), Some(3_000)));
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(shut.clone());
     assert_eq!(scene.causes(), [""; 0]);
     shut.timer = timer(TimerKind::Probe, 0);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(shut);
     assert_eq!(scene.finding("zero-window").fix.who, Who::Peer);
 }
@@ -388,7 +388,7 @@ fn windows_that_are_shut() {
 #[test]
 fn losses_of_connections_and_of_counters() {
     let losing = |again: u32, copies: u32| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(connection_with(|info| (info.total_retrans, info.dsack_dups) = (Some(again), Some(copies))));
         scene
     };
@@ -396,7 +396,7 @@ fn losses_of_connections_and_of_counters() {
     let found = losing(150, 10).finding("loss");
     assert_eq!((found.cost.as_str(), found.peer.as_deref()), ("1.4 % of 10,000 segments", Some("198.51.100.7")));
     assert_eq!(losing(150, 149).finding("spurious-retransmission").cost, "1.5 % of 10,000 segments");
-    let mut counted = Scene::new();
+    let mut counted = SyntheticHost::new();
     counted.count("Tcp.RetransSegs", 20_000);
     assert_eq!(counted.finding("loss").peer, None);
     // Long past: what went since lost nothing.
@@ -409,19 +409,19 @@ fn losses_of_connections_and_of_counters() {
 
 #[test]
 fn timeouts() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(connection_with(|info| (info.total_rto, info.total_rto_time) = (Some(12), Some(9_000))));
     assert_eq!(scene.finding("timeout").seconds, Some(9.0));
-    let mut old = Scene::new();
+    let mut old = SyntheticHost::new();
     old.add(connection_with(|info| (info.total_rto, info.total_rto_time) = (Some(12), None)));
     let found = old.finding("timeout");
     assert!(found.cost.ends_with("or more") && (found.seconds.unwrap() - 2.4).abs() < 1e-9);
-    let mut row = Scene::new();
+    let mut row = SyntheticHost::new();
     let mut socket = connection();
     socket.timer = timer(TimerKind::Retransmission, 4);
     row.add(socket);
     assert!(row.finding("timeout").summary.contains("4 times in a row"));
-    let mut counted = Scene::new();
+    let mut counted = SyntheticHost::new();
     counted.count("TcpExt.TCPTimeouts", 2_000);
     counted.count("TcpExt.TCPSynRetrans", 1_500);
     assert_eq!(counted.causes(), [""; 0], "SYNs are not of connections");
@@ -436,7 +436,7 @@ fn timeouts() {
 
 #[test]
 fn retransmissions_that_are_lost_too() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("Tcp.RetransSegs", 15_000);
     scene.count("TcpExt.TCPDSACKRecv", 9_000);
     scene.count("TcpExt.TCPLostRetransmit", 1_000);
@@ -447,7 +447,7 @@ fn retransmissions_that_are_lost_too() {
 
 #[test]
 fn tail_probes_are_needless_by_what_nothing_else_explains() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.count("TcpExt.TCPLossProbes", 20_000);
     scene.count("Tcp.RetransSegs", 22_000);
     scene.count("TcpExt.TCPDSACKRecv", 11_000);
@@ -466,7 +466,7 @@ fn tail_probes_are_needless_by_what_nothing_else_explains() {
 #[test]
 fn queues_on_the_way() {
     let with = |rtt, unacked| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(connection_with(|info| (info.rtt, info.unacked) = (Some(rtt), Some(unacked))));
         scene
     };
@@ -478,7 +478,7 @@ fn queues_on_the_way() {
 #[test]
 fn windows_that_start_over() {
     let with = |change: Change| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(connection_with(|info| {
             (info.snd_ssthresh, info.snd_cwnd, info.unacked) = (Some(150), Some(20), Some(0));
             info.notsent_bytes = Some(0);
@@ -504,17 +504,17 @@ fn windows_that_start_over() {
 
 #[test]
 fn options_that_a_connection_lacks() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(connection_with(|info| {
         (info.options, info.rwnd_limited, info.snd_wnd) = (Some(3), Some(4_000_000), Some(65_535))
     }));
     assert_eq!(scene.finding("no-window-scaling").fix.who, Who::Peer);
     scene.set("ipv4.tcp_window_scaling", "0");
     assert_eq!(command(&scene.finding("no-window-scaling")), "sysctl -w net.ipv4.tcp_window_scaling=1");
-    let mut idle = Scene::new();
+    let mut idle = SyntheticHost::new();
     idle.add(connection_with(|info| info.options = Some(0)));
     assert_eq!(idle.causes(), [""; 0], "it costs nothing");
-    let mut sack = Scene::new();
+    let mut sack = SyntheticHost::new();
     sack.add(connection_with(|info| (info.options, info.total_retrans) = (Some(5), Some(200))));
     assert_eq!(sack.finding("no-sack").fix.who, Who::Peer);
 }
@@ -523,11 +523,11 @@ fn options_that_a_connection_lacks() {
 fn full_segments_that_vanish() {
     let mut socket = connection_with(|info| (info.bytes_acked, info.last_data_sent) = (Some(500), Some(4_000)));
     socket.timer = timer(TimerKind::Retransmission, 4);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(socket.clone());
     assert_eq!(command(&scene.finding("mtu-black-hole")), "sysctl -w net.ipv4.tcp_mtu_probing=1");
     socket.info.as_mut().unwrap().bytes_acked = Some(100_000);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.add(socket);
     scene.finding("timeout");
 }
@@ -545,7 +545,7 @@ fn a_route_with_a_small_window() {
         text: format!("default via 192.0.2.254 dev eth0 initcwnd {initcwnd} mtu 1400"),
     };
     let with = |initcwnd, rtt| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.namespace().routes.push(route(initcwnd));
         let mut socket = connection_with(|info| (info.rtt, info.min_rtt) = (Some(rtt), Some(rtt)));
         socket.route = Some(0);
@@ -564,7 +564,7 @@ fn a_route_with_a_small_window() {
 #[test]
 fn a_route_with_a_small_window_for_what_comes() {
     let with = |initrwnd, received| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.namespace().routes.push(Route {
             to: "default".to_owned(),
             via: None,
@@ -592,7 +592,7 @@ fn a_route_with_a_small_window_for_what_comes() {
 
 #[test]
 fn bbr_is_paced_by_newer_kernels_themselves() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     let mut socket = connection_with(|info| info.total_retrans = Some(500));
     (socket.congestion_control, socket.route) = (Some("bbr".to_owned()), Some(0));
     scene.add(socket);
@@ -619,13 +619,13 @@ fn bbr_is_paced_by_newer_kernels_themselves() {
 #[test]
 fn what_this_machine_drops_itself() {
     for (counter, slug) in [("Tcp.InCsumErrors", "checksum-errors"), ("TcpExt.RcvPruned", "receive-drops")] {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.count(counter, 99);
         assert_eq!(scene.causes(), [""; 0], "{counter}");
         scene.count(counter, 100);
         scene.finding(slug);
     }
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     let mut mlx5 = device(&[("rx_packets", 1_000_000), ("rx_missed_errors", 0)]);
     mlx5.driver_counters = [("rx_out_of_buffer".to_owned(), 99), ("tx_dropped_link_down".to_owned(), 9_000)].into();
     scene.namespace().devices.push(mlx5);
@@ -633,7 +633,7 @@ fn what_this_machine_drops_itself() {
     scene.namespace().devices[0].driver_counters.insert("rx_out_of_buffer".to_owned(), 100);
     let found = scene.finding("nic-drops");
     assert!(found.fix.verify.contains("ethtool -S eth0"), "{}", found.fix.verify);
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.namespace().devices.push(device(&[
         ("rx_packets", 1_000_000),
         ("rx_missed_errors", 500),
@@ -643,7 +643,7 @@ fn what_this_machine_drops_itself() {
     scene.then();
     scene.namespace().devices[0].counters.insert("rx_packets".to_owned(), 1_100_000);
     assert_eq!(scene.causes(), [""; 0], "long past");
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.host.softnet = vec![Softnet { cpu: 1, processed: 1_000_000, dropped: 200, time_squeezed: 5_000 }];
     assert_eq!(command(&scene.finding("softnet-drops")), "sysctl -w net.core.netdev_max_backlog=2000");
     scene.host.softnet[0].dropped = 50;
@@ -652,7 +652,7 @@ fn what_this_machine_drops_itself() {
 
 #[test]
 fn processors() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.host.cpu_pressure = Some(40.0);
     assert_eq!(scene.causes(), [""; 0], "nobody is served");
     scene.add(connection());
@@ -666,7 +666,7 @@ fn processors() {
     let mut waits = connection();
     waits.owners[0].cpu_pressure = Some(19);
     let with = |socket: &whyslow_live::host::Socket| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(socket.clone());
         scene
     };
@@ -680,7 +680,7 @@ fn processors() {
         let mut socket = connection();
         socket.owners[0].throttled = Some(Throttled { periods: 1_000, throttled, time_us: 30_000_000 });
         socket.owners.push(owner("helper", 813));
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.add(socket);
         scene
     };
@@ -696,7 +696,7 @@ fn processors() {
 #[test]
 fn connection_tracking() {
     let with = |count, dropped| {
-        let mut scene = Scene::new();
+        let mut scene = SyntheticHost::new();
         scene.namespace().conntrack = conntrack(count, 65_536, dropped);
         scene
     };
@@ -712,14 +712,14 @@ fn connection_tracking() {
     now.namespace().conntrack = conntrack(60_000, 65_536, 520);
     assert_eq!(now.finding("conntrack-full").figure("nf_conntrack drop"), 20.0);
     // A figure without sense overflows nothing.
-    let mut huge = Scene::new();
+    let mut huge = SyntheticHost::new();
     huge.namespace().conntrack = conntrack(u64::MAX, u64::MAX, 0);
     assert_eq!(huge.finding("conntrack-full").fix.command, None);
 }
 
 #[test]
 fn no_advice_is_given_twice_and_the_largest_value_counts() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.set("ipv4.tcp_rmem", "4096 16384 131072");
     for (peer, rtt) in [("203.0.113.1", 100_000), ("203.0.113.2", 200_000)] {
         let mut socket = connection_with(|info| {
@@ -737,7 +737,7 @@ fn no_advice_is_given_twice_and_the_largest_value_counts() {
 
 #[test]
 fn commands_of_another_namespace_enter_it() {
-    let mut scene = Scene::new();
+    let mut scene = SyntheticHost::new();
     scene.namespace().process = Some(99);
     let snapshot = crate::snapshot::Snapshot { is_own: false, ..scene.snapshot() };
     assert_eq!(snapshot.command("sysctl -w a=1"), "nsenter -t 99 -n sysctl -w a=1");

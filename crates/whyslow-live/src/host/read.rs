@@ -103,7 +103,7 @@ fn read(place: &Place, options: &Options) -> Read {
     read
 }
 
-/// Addresses of the namespace that the thread is in; none where they cannot be read.
+/// Addresses of the namespace that the thread is in; empty if they cannot be read.
 fn addresses() -> Vec<IpAddr> {
     let all = nix::ifaddrs::getifaddrs().into_iter().flatten().filter_map(|interface| {
         let address = interface.address?;

@@ -3,7 +3,7 @@ use super::*;
 
 #[test]
 fn buffer_is_sized_for_the_given_path_rate() {
-    let scene = crate::rules::synthetic_transfer::Scene::flights(&[60_000; 20]);
+    let scene = crate::rules::synthetic_transfer::SyntheticTransfer::flights(&[60_000; 20]);
     let needed = |path_rate| {
         scene.judge(|case| {
             let context = crate::estimate::Context { path_rate, ..case.context };

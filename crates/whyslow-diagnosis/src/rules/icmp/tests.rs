@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
 use whyslow_analysis::End;
 use whyslow_analysis::types::{Frame, RetransmissionKind};
 use whyslow_core::tcp::facts::Retransmission;
@@ -21,15 +21,15 @@ pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
     }
 }
 
-fn copy(scene: &mut Scene, time: i64, bytes: u64) {
+fn copy(scene: &mut SyntheticTransfer, time: i64, bytes: u64) {
     let (frame, kind) = (Frame::default(), RetransmissionKind::Fast);
     let copy = Retransmission { frame, time: at_ms(time), seq: 1, bytes, kind, unseen_original: false };
     scene.facts.directions[1].retransmissions.push(copy);
 }
 
 /// An ICMP error at 1.0 s reports to the server that 852 bytes pass, 800 of them payload.
-fn scene_with_notice() -> (Scene, Notice) {
-    (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
+fn scene_with_notice() -> (SyntheticTransfer, Notice) {
+    (SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
 }
 
 #[test]

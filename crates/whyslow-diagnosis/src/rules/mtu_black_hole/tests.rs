@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rules::icmp::tests::notice;
-use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
+use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{End, Near};
@@ -10,8 +10,8 @@ use whyslow_core::tcp::facts::Release;
 
 /// The first segment of the second flight is retransmitted by the timer after 0.3 and 0.6 s, and
 /// goes no farther.
-fn stuck() -> Scene {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+fn stuck() -> SyntheticTransfer {
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
     for wait in [300, 600] {
         scene.transfer.gaps.push(gap(at, at + ms(wait), Release::Timer));
@@ -61,7 +61,7 @@ fn ignored_icmp_error_names_size_and_router() {
 /// A first segment that the timer retransmits `copies` times, and the largest size that passed in
 /// the end.
 fn found(copies: u64, passed: u64) -> Option<u64> {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let start = scene.transfer.rounds[0].last_send;
     scene.transfer.gaps = vec![gap(start, start + ms(90), Release::Timer)];
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (copies, MSS);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rules::icmp::tests::notice;
-use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, gap, ms};
+use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RequestProtocol;
 use whyslow_analysis::{Action, Statement, UnansweredRequest, Undelivered};
@@ -11,15 +11,15 @@ use whyslow_core::tcp::facts::{Notice, PeerMessage, ResetFacts};
 use whyslow_core::tcp::payload::{MessageFacts, Protocol, RequestFacts};
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
-fn asked() -> Scene {
-    let mut scene = Scene::flights(&[8 * MSS]);
+fn asked() -> SyntheticTransfer {
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS]);
     scene.facts.handshake.syn_ack = Some((at_ms(850), Frame::default()));
     scene.facts.handshake.ack = Some((at_ms(890), Frame::default()));
     (scene.facts.last, scene.facts.until) = (at_ms(1000), at_ms(3_400));
     scene
 }
 
-fn statement(scene: &Scene) -> Option<Statement> {
+fn statement(scene: &SyntheticTransfer) -> Option<Statement> {
     scene.finding_without_answer(Cause::NoAnswer).map(|found| found.statement)
 }
 
@@ -98,7 +98,7 @@ fn closing_client_gave_up() {
 
 #[test]
 fn message_without_a_request_is_not_waited_for() {
-    let none = |change: fn(&mut Scene), why: &str| {
+    let none = |change: fn(&mut SyntheticTransfer), why: &str| {
         let mut scene = asked();
         change(&mut scene);
         assert_eq!(statement(&scene), None, "{why}");
@@ -108,7 +108,7 @@ fn message_without_a_request_is_not_waited_for() {
     none(|scene| scene.facts.content[0].protocol = Some(Protocol::Ssh), "a terminal");
     none(|scene| scene.facts.endpoints[1].1 = 22, "a terminal whose beginning was not captured");
     none(|scene| scene.facts.handshake.syn_ack = None, "its beginning was not captured");
-    let pushed = |scene: &mut Scene| {
+    let pushed = |scene: &mut SyntheticTransfer| {
         let pause = Gap { idle: true, ..gap(at_ms(900), at_ms(3_000), Release::Nothing) };
         let message = &mut scene.facts.directions[0].transfers[0];
         message.gaps = vec![pause];
@@ -119,7 +119,7 @@ fn message_without_a_request_is_not_waited_for() {
 }
 
 /// Requests of these sizes, each answered after 20 ms, and one more.
-fn answered(sizes: &[u64], after: Nanos) -> Scene {
+fn answered(sizes: &[u64], after: Nanos) -> SyntheticTransfer {
     let mut scene = asked();
     let (mut at, mut seq) = (at_ms(900), [1, 1]);
     scene.facts.directions[0].transfers.clear();
@@ -173,7 +173,7 @@ fn unanswered_syns_are_graded_by_their_number() {
     scene.facts.state = State::Unanswered;
     scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
-    let tried = |scene: &mut Scene, retries: u64, last: i64, until: i64| {
+    let tried = |scene: &mut SyntheticTransfer, retries: u64, last: i64, until: i64| {
         scene.facts.handshake.retries = [retries, 0];
         scene.facts.handshake.answered_syn = Some(at_ms(last));
         (scene.facts.last, scene.facts.until) = (at_ms(last), at_ms(until));
@@ -301,8 +301,8 @@ fn traceroute_probe_is_ignored_and_retries_wait() {
 }
 
 /// An answer whose last bytes are retransmitted after 0.3, 0.6 and 1.2 s, and never acknowledged.
-fn lost() -> Scene {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+fn lost() -> SyntheticTransfer {
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
     for wait in [300, 600, 1_200] {
         let tried = Gap { in_flight: 8 * MSS, ..gap(at, at + ms(wait), Release::Timer) };
@@ -391,7 +391,7 @@ fn long_silence_may_have_expired_middlebox_state() {
 
 #[test]
 fn response_that_stops_at_a_full_segment_is_broken_off() {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
     scene.facts.until = scene.transfer.end + ms(4_000);
     let direction = &mut scene.facts.directions[1];
     (direction.last_len, direction.last_unpushed) = (MSS, true);

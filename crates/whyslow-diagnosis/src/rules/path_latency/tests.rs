@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{ExchangeStatement, FirstReply, Frame, Near};
 use whyslow_core::tcp::facts::Vantage;
 
 /// A handshake that took `answer`, and round trips of 100 ms from then on.
-fn opened(answer: i64) -> Scene {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
+fn opened(answer: i64) -> SyntheticTransfer {
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
     let at = |time: i64| Some((at_ms(time), Frame::default()));
     let handshake = &mut scene.facts.handshake;
     (handshake.syn, handshake.answered_syn) = (at(0), Some(at_ms(0)));

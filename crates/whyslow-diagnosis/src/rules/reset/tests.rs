@@ -1,14 +1,14 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::rules::synthetic_transfer::{MSS, Scene, at_ms, ms};
+use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Statement, UnansweredRequest};
 use whyslow_core::tcp::facts::PeerMessage;
 
 /// A download of two flights at 1.0 and 1.1 s, the second one acknowledged at 1.2 s.
-fn download() -> Scene {
-    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+fn download() -> SyntheticTransfer {
+    let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     scene.facts.handshake.syn_ack = Some((at_ms(850), Frame::default()));
     scene
 }
@@ -20,7 +20,7 @@ fn amid(by: End, into: Option<i64>) -> Statement {
 }
 
 /// Side `from` resets the connection.
-fn reset_by(scene: &mut Scene, from: Side, at: i64) {
+fn reset_by(scene: &mut SyntheticTransfer, from: Side, at: i64) {
     scene.facts.state = State::Reset;
     scene.facts.reset = Some(ResetFacts { from, ttl: 64, is_bare: false, is_denied: false });
     scene.facts.closing[from] = Some((at_ms(at), Frame::default()));
@@ -170,7 +170,7 @@ fn reset_followed_by_data_of_its_end_is_a_middleboxs() {
     let mut scene = download();
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
-    let by_whom = |scene: &Scene| scene.finding_over_connection(Cause::Reset).unwrap().remedies[0].actor;
+    let by_whom = |scene: &SyntheticTransfer| scene.finding_over_connection(Cause::Reset).unwrap().remedies[0].actor;
     assert_eq!(by_whom(&scene), Actor::Application);
     scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false, is_denied: true });
     assert_eq!(by_whom(&scene), Actor::Network);

@@ -13,7 +13,7 @@ use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::words::{Lang, evidence, host};
 
 /// A machine with one namespace, now and a while ago.
-pub(crate) struct Scene {
+pub(crate) struct SyntheticHost {
     pub(crate) host: Host,
     /// Ten seconds ago, where there was a look.
     pub(crate) earlier: Option<Namespace>,
@@ -22,7 +22,7 @@ pub(crate) struct Scene {
     pub(crate) again: Option<Again>,
 }
 
-impl Scene {
+impl SyntheticHost {
     /// A healthy machine with Linux's defaults and nothing connected.
     pub(crate) fn new() -> Self {
         let settings = [
