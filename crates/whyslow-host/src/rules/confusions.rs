@@ -238,6 +238,22 @@ fn an_idle_connection_still_shows_the_window_that_it_will_lose() {
     // 691 segments take 7 round trips from 10 segments, and 2 from 300.
     let found = with(|_| ()).finding("restart-after-idle");
     assert!((found.seconds.unwrap() - 0.5).abs() < 1e-9, "{:?}", found.seconds);
+    // Its route begins with 32: 5 round trips.
+    let mut of_route = with(|_| ());
+    of_route.namespace().routes.push(Route {
+        to: "default".to_owned(),
+        via: None,
+        device: None,
+        initcwnd: Some(32),
+        initrwnd: None,
+        congestion_control: None,
+        others: Vec::new(),
+        text: "default dev eth0 initcwnd 32".to_owned(),
+    });
+    of_route.namespace().sockets[0].route = Some(0);
+    let found = of_route.finding("restart-after-idle");
+    assert!((found.seconds.unwrap() - 0.3).abs() < 1e-9, "{:?}", found.seconds);
+    assert!(found.summary.contains("start over with 32 segments"), "{}", found.summary);
     for (scene, why) in [
         (with(|info| info.data_segs_in = Some(1)), "asked once"),
         (with(|info| info.bytes_acked = Some(40_000)), "small answers"),

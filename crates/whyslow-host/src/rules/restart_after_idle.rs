@@ -67,6 +67,8 @@ struct Restart<'a> {
     known: Known,
     /// The window that it had, segments.
     had: f64,
+    /// The window that it has after idle time, segments.
+    initial: f64,
     /// What a restart costs, seconds.
     cost: f64,
 }
@@ -79,7 +81,10 @@ pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
         .live()
         .filter(|live| live.socket.congestion_control.as_deref().is_some_and(|name| !name.starts_with("bbr")))
         .filter_map(|live| {
-            restarted_since_earlier_look(&live).or_else(|| by_threshold(snapshot, &live)).or_else(|| expected(&live))
+            let initial = window_after_idle(snapshot, &live);
+            restarted_since_earlier_look(&live, initial)
+                .or_else(|| by_threshold(snapshot, &live, initial))
+                .or_else(|| expected(&live, initial))
         })
         .filter(|restart| restart.cost >= WORTH_S)
         .collect();
@@ -93,17 +98,23 @@ fn is_idle(info: &TcpInfo) -> bool {
 }
 
 /// An earlier look had the window open, and it was taken back since.
-fn restarted_since_earlier_look<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
+fn restarted_since_earlier_look<'a>(live: &Live<'a>, initial: f64) -> Option<Restart<'a>> {
     let (before, now) = (live.before?, live.info);
     let has_sent = now.data_segs_out? > before.data_segs_out?;
     let is_unhurt = now.total_retrans? == before.total_retrans? && now.delivered_ce == before.delivered_ce;
     let (had, has) = (f64::from(before.snd_cwnd?), f64::from(now.snd_cwnd?));
     let is_back = is_idle(before) && has_sent && is_unhurt && has <= LEFT * had;
-    is_back.then_some(Restart { live: *live, known: Known::Seen, had, cost: doublings(had) * round_trip(live)? })
+    is_back.then_some(Restart {
+        live: *live,
+        known: Known::Seen,
+        had,
+        initial,
+        cost: doublings(had / initial) * round_trip(live)?,
+    })
 }
 
 /// The window stands below a threshold that no loss has set.
-fn by_threshold<'a>(snapshot: Snapshot<'_>, live: &Live<'a>) -> Option<Restart<'a>> {
+fn by_threshold<'a>(snapshot: Snapshot<'_>, live: &Live<'a>, initial: f64) -> Option<Restart<'a>> {
     let info = live.info;
     let (ssthresh, cwnd) = (info.snd_ssthresh?, info.snd_cwnd?);
     let is_remembered = snapshot.namespace.metrics.iter().any(|entry| {
@@ -118,12 +129,13 @@ fn by_threshold<'a>(snapshot: Snapshot<'_>, live: &Live<'a>) -> Option<Restart<'
         live: *live,
         known: Known::Threshold,
         had,
-        cost: doublings(had) * round_trip(live)?,
+        initial,
+        cost: doublings(had / initial) * round_trip(live)?,
     })
 }
 
 /// An idle connection, by what its answers were so far.
-fn expected<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
+fn expected<'a>(live: &Live<'a>, initial: f64) -> Option<Restart<'a>> {
     let info = live.info;
     let (asked, mss) = (info.data_segs_in.filter(|&asked| asked >= ASKED)?, info.snd_mss.filter(|&mss| mss > 0)?);
     if !is_idle(info) {
@@ -131,17 +143,23 @@ fn expected<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
     }
     let average = info.bytes_acked? as f64 / f64::from(asked) / f64::from(mss);
     let had = f64::from(info.snd_cwnd?);
-    let more = rounds(average, INITIAL_WINDOW).saturating_sub(rounds(average, had.max(INITIAL_WINDOW)));
-    Some(Restart { live: *live, known: Known::Expected, had, cost: f64::from(more) * round_trip(live)? })
+    let more = rounds(average, initial).saturating_sub(rounds(average, had.max(initial)));
+    Some(Restart { live: *live, known: Known::Expected, had, initial, cost: f64::from(more) * round_trip(live)? })
 }
 
 fn round_trip(live: &Live<'_>) -> Option<f64> {
     live.min_rtt().or(live.rtt())
 }
 
-/// From the initial window to what a connection had.
-fn doublings(window: f64) -> f64 {
-    (window / INITIAL_WINDOW).log2().ceil().max(0.0)
+/// The window that a connection has after idle time, segments: the initial one of its route.
+fn window_after_idle(snapshot: Snapshot<'_>, live: &Live<'_>) -> f64 {
+    let route = live.socket.route.and_then(|route| snapshot.namespace.routes.get(route));
+    route.and_then(|route| route.initcwnd).filter(|&segments| segments > 0).map_or(INITIAL_WINDOW, f64::from)
+}
+
+/// Round trips until a window is `times` as large.
+fn doublings(times: f64) -> f64 {
+    times.log2().ceil().max(0.0)
 }
 
 /// Round trips for this many segments with a window that doubles in each.
@@ -157,7 +175,7 @@ fn report(snapshot: Snapshot<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
     let (connections, had) = (restarts.len() as u64, worst.had as u64);
     let statement = match known {
         Known::Seen | Known::Threshold => HostStatement::Restarted { connections, peers, had, has: cwnd.into() },
-        Known::Expected => HostStatement::WillRestart { connections, peers, had, initial: INITIAL_WINDOW as u64 },
+        Known::Expected => HostStatement::WillRestart { connections, peers, had, initial: worst.initial as u64 },
     };
     let confidence = match known {
         Known::Seen => 0.9,
