@@ -220,6 +220,21 @@ fn rounds_are_the_same_from_both_ends() {
 }
 
 #[test]
+fn ack_of_a_part_of_a_segment_captured_before_its_cut_ends_the_round() {
+    let mut script = Script::asked();
+    for n in 0..5 {
+        script.line(200.0, B, [1 + 2 * n * MSS, 101], 2 * MSS);
+    }
+    for n in 0..10 {
+        script.line(300.0 + f64::from(n), A, [101, 1001 + n * MSS], 0);
+        script.line(300.0 + f64::from(n), B, [10_001 + 2 * n * MSS, 101], 2 * MSS);
+    }
+    let facts = script.run();
+    let rounds: Vec<_> = bulk(&facts).rounds.iter().map(|round| round.bytes).collect();
+    assert_eq!(rounds, [10_000, 20_000]);
+}
+
+#[test]
 fn sequence_numbers_may_wrap() {
     let mut script = Script::asked();
     script.isn[1] = u32::MAX - 2500;

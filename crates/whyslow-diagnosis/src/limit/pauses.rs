@@ -82,8 +82,8 @@ impl Pause<'_> {
             // Credit comes for whatever was read, and no window was full.
             Release::Peer if fills_no_window(self.transfer, context) => Limit::Application,
             Release::Peer => Limit::ProtocolWindow,
-            // A full path loses nothing by repairs.
-            Release::Ack if gap.recovering && !is_rate_limit(base) => Limit::LossRecovery,
+            // A full path loses nothing by repairs, unless it ran empty until the timer expired.
+            Release::Ack if gap.recovering && (!is_rate_limit(base) || self.follows_timeout()) => Limit::LossRecovery,
             Release::Ack => {
                 let late = ack_delay_of(gap, &self.transfer.rounds[self.round], context);
                 if late >= DELAYED_ACK && context.elided {
@@ -139,6 +139,14 @@ impl Pause<'_> {
         let rounds = &self.transfer.rounds;
         let next = rounds.get(self.round + 1).filter(|_| self.round + 2 < rounds.len());
         next.is_some_and(|next| next.start == self.gap.end && next.bytes <= self.context.mss)
+    }
+
+    /// Returns whether the pause begins with a retransmission after a timeout.
+    fn follows_timeout(&self) -> bool {
+        let gaps = &self.transfer.gaps;
+        let at = gaps.partition_point(|other| other.start < self.gap.start);
+        let before = at.checked_sub(1).and_then(|at| gaps.get(at));
+        before.is_some_and(|before| before.release == Release::Timer && before.end == self.gap.start)
     }
 
     /// Returns the limit of a pause that no captured packet ended.

@@ -55,6 +55,20 @@ fn slow_reader_is_not_a_full_link() {
 }
 
 #[test]
+fn wait_for_a_timeouts_retransmission_is_not_the_links() {
+    let mut transfer = flights(&[60_000; 20], Release::WindowAck);
+    transfer.acked_rate = RateSpread { p10: 4.7e6, p50: 4.8e6, p90: 4.9e6, bins: 100 };
+    transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(ms(100)));
+    (transfer.gaps[9].release, transfer.gaps[10].release) = (Release::Timer, Release::Ack);
+    transfer.gaps[10].recovering = true;
+    let cut = partition(&transfer, &context(40));
+    assert_eq!((cut.time(Limit::Timeout), cut.time(Limit::LossRecovery)), (ms(100), ms(100)));
+    // Without the timeout the link works while segments are sent again.
+    transfer.gaps[9].release = Release::WindowAck;
+    assert_eq!(partition(&transfer, &context(40)).time(Limit::LossRecovery), Nanos::ZERO);
+}
+
+#[test]
 fn link_rate_within_flights_is_not_the_limit_between_them() {
     // 400 kB in 10 ms, and then 90 ms of waiting.
     let mut transfer = flights(&[400_000; 8], Release::Ack);

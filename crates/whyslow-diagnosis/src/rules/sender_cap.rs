@@ -21,6 +21,7 @@
 //!   is full is unknown. The finding is then a possible one.
 //! - a congestion window: behind a loss it stays where the loss left it for a while, below flights
 //!   that were larger before.
+//! - BBR's least window of four segments. The finding is then a possible one.
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix
@@ -59,6 +60,10 @@ const MESSAGES: u64 = 5;
 /// 1997): at 1 % the window has about 12 segments. Half and twice change none of 2,061 captures.
 const LOSSY: u64 = 100;
 
+/// BBR sends as many segments a round trip when it has found the path to be slow or lossy.
+/// Source: BBRMinPipeCwnd, draft-ietf-ccwg-bbr section 2.8.
+const BBR_LEAST_WINDOW: u64 = 4;
+
 fn check(case: &TransferView<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last
@@ -82,6 +87,9 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         (false, true) => 0.75,
         _ => 0.6,
     };
+    // A congestion window that is at its least looks the same as a buffer of that size.
+    let is_least = cap <= BBR_LEAST_WINDOW * case.context.mss;
+    let confidence = if is_least { confidence.min(0.5) } else { confidence };
     let statement = SendingStatement::SenderCap {
         bytes: cap,
         alternating: plateau.cycle.is_some(),

@@ -110,7 +110,8 @@ fn ends_short(case: &TransferView<'_>) -> bool {
 }
 
 /// The window that the sender began with, segments: its first flight, unless it ended because the
-/// program had no more for now, or the receiver's window no more room.
+/// program had no more for now, the receiver's window had no more room, or parts of it were sent
+/// again.
 fn initial_window(case: &TransferView<'_>) -> Option<u64> {
     let mss = case.context.mss;
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };
@@ -120,7 +121,7 @@ fn initial_window(case: &TransferView<'_>) -> Option<u64> {
     // Bytes acknowledged earlier on the connection have opened it, unless it is smaller than they
     // could make it.
     let is_first = case.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
-    (!by_program && !by_window && is_first).then_some(window)
+    (!by_program && !by_window && is_first && first.retransmitted == 0).then_some(window)
 }
 
 /// A warm connection; and a larger first flight, up to the receiver's first window.
@@ -175,6 +176,7 @@ mod tests {
         assert!(from(|_| ()));
         assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
         assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
+        assert!(!from(|scene| scene.transfer.rounds[0].retransmitted = 3), "parts were sent again");
     }
 
     #[test]

@@ -19,15 +19,10 @@ pub(in crate::tcp) struct RoundClock {
 }
 
 impl RoundClock {
-    /// Begins a round with this segment, which ends at `end`.
-    pub fn begin(&mut self, seg: &Seg, end: u64, snd_max: u64) {
-        *self = Self {
-            first_end: end,
-            end: snd_max.max(end),
-            start: seg.time,
-            start_clamped: seg.time_clamped(),
-            due: false,
-        };
+    /// Begins a round with this segment. Its first part that can be acknowledged alone ends at
+    /// `first_end`; `snd_max` counts it.
+    pub fn begin(&mut self, seg: &Seg, first_end: u64, snd_max: u64) {
+        *self = Self { first_end, end: snd_max, start: seg.time, start_clamped: seg.time_clamped(), due: false };
     }
 
     /// Records that everything up to `snd_una` is acknowledged.

@@ -59,6 +59,13 @@ impl SenderState {
         }
     }
 
+    /// Begins a round with this segment. Captured before it is cut (TSO), it is several segments,
+    /// and the ACK of the first of them ends the round.
+    pub(super) fn begin_round(&mut self, seg: &Seg, start: u64) {
+        let first_end = start + u64::from(seg.len).min(self.mss());
+        self.round.begin(seg, first_end, self.snd_max.max(start + u64::from(seg.len)));
+    }
+
     /// Begins a transfer, a round, or neither, for new data at `start`.
     fn begin_transfer_or_round(&mut self, seg: &Seg, start: u64, path: &PathEstimate) {
         if let NewDataBegins::Transfer(request) = self.classify_new_data(seg, start, path) {
@@ -70,7 +77,7 @@ impl SenderState {
             transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);
             self.last_send.at = None;
-            self.round.begin(seg, start + u64::from(seg.len), self.snd_max);
+            self.begin_round(seg, start);
             return;
         }
         // If the capture lacks ACKs, an echoed timestamp shows that one arrived.
@@ -86,7 +93,7 @@ impl SenderState {
             if (at_once || flowing) && unrestricted && measured && path.loop_to_sender > path.epsilon {
                 self.round_lengths.push(self.round.age(seg.time));
             }
-            self.round.begin(seg, start + u64::from(seg.len), self.snd_max);
+            self.begin_round(seg, start);
             if let Some(transfer) = &mut self.transfer {
                 transfer.next_round(seg.time, seg.frame(), self.last_send.at);
             }

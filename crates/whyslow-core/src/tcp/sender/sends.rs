@@ -181,7 +181,7 @@ impl SenderState {
             return;
         }
         if self.round.due {
-            self.round.begin(seg, end, self.snd_max);
+            self.begin_round(seg, start);
             if let Some(transfer) = &mut self.transfer {
                 transfer.next_round(seg.time, seg.frame(), self.last_send.at);
             }
