@@ -16,7 +16,7 @@ import { Rounds } from "./rounds";
 import { Tracks } from "./tracks";
 import type { Go, State } from "./url-state";
 import { Waterfall } from "./waterfall";
-import { problemOf, verdictOf } from "./words";
+import { pathOf, problemOf, verdictOf } from "./words";
 
 interface Props {
   content: Content;
@@ -109,6 +109,7 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
             {transfer.first_byte_s !== null && <>, first readable byte after {time(transfer.first_byte_s)}</>}
             <Turn connection={connection} index={index} go={go} />
           </p>
+          <p class="dim">Path: {pathOf(transfer)}</p>
         </section>
       )}
     </>

@@ -785,6 +785,25 @@ export interface Transfer {
   rounds: Round[];
   /** How many rounds there were. */
   rounds_total: number;
+  /** What the capture shows of the path of this transfer, and what it hides. */
+  path: {
+    /**
+     * Round trip without queues, milliseconds; its range is the accuracy of the capture's times.
+     */
+    round_trip_ms: PathEstimate;
+    /**
+     * Time in the queues of the path, milliseconds: the median over the rounds, from the lower to
+     * the upper tenth.
+     */
+    queue_ms: PathEstimate;
+    /**
+     * Rate of the link when this transfer filled it, payload bits per second, from the lower to the
+     * upper tenth.
+     */
+    rate_bps: PathEstimate;
+    /** Episodes of loss: losses of one round trip are one. */
+    loss_episodes: PathEstimate;
+  };
   /** What the model takes for the transfer as it was, seconds; null when it was not run. */
   model_s: number | null;
   /**
@@ -828,6 +847,28 @@ export interface Round {
   window: number | null;
   /** The limit that took most of its time. */
   limit: Limit;
+}
+/** A quantity of a path: `known` with its range and frames, or `hidden` with the reason. */
+export interface PathEstimate {
+  known?: {
+    /** The estimate. */
+    value: number;
+    /** Lower end of its range. */
+    low: number;
+    /** Upper end of its range. */
+    high: number;
+    /** First and last frame that it comes from. */
+    frames: [Frame, Frame];
+  };
+  hidden?: {
+    /**
+     * Why the capture does not show it: `no-round-trip` (too few segments and their ACKs were
+     * captured), `one-direction`, `encrypted` (QUIC without keys), `packets-left-out` (of a text),
+     * `at-the-receiver` (ACKs leave at once there, and have no timestamps), `never-full` (the
+     * transfer never filled the link). Later versions may add names.
+     */
+    reason: string;
+  };
 }
 /** A stretch of time under one limit. */
 export interface LimitSpan {

@@ -24,6 +24,7 @@ interface PairWords {
 interface Sheet {
   findings: FindingWords[];
   verdicts: string[];
+  paths: string[];
   problems: string[];
   icmp: string[];
   vantages: string[];
@@ -40,6 +41,7 @@ type Both<T> = Record<Lang, T>;
 
 const findings = new WeakMap<Finding, Both<FindingWords>>();
 const verdicts = new WeakMap<Transfer, Both<string>>();
+const paths = new WeakMap<Transfer, Both<string>>();
 const problems = new WeakMap<Problem, Both<string>>();
 const icmp = new WeakMap<Icmp, Both<string>>();
 const vantages = new WeakMap<Connection, Both<string>>();
@@ -48,7 +50,7 @@ const pairs = new WeakMap<Pair, Both<PairWords>>();
 /** Hands out the sentences of a sheet in its order. */
 class Reader {
   readonly #sheet: WordSheet;
-  readonly #at = { findings: 0, verdicts: 0, problems: 0, icmp: 0, vantages: 0, pairs: 0 };
+  readonly #at = { findings: 0, verdicts: 0, paths: 0, problems: 0, icmp: 0, vantages: 0, pairs: 0 };
 
   constructor(sheet: WordSheet) {
     this.#sheet = sheet;
@@ -74,6 +76,7 @@ class Reader {
     for (const problem of connection.problems) this.problem(problem);
     for (const transfer of connection.transfers) {
       verdicts.set(transfer, this.next("verdicts"));
+      paths.set(transfer, this.next("paths"));
       for (const finding of transfer.findings) this.finding(finding);
     }
     for (const finding of connection.findings) this.finding(finding);
@@ -136,6 +139,9 @@ export const wordsOf = (finding: Finding): FindingWords => findings.get(finding)
 
 /** The verdict on a transfer. */
 export const verdictOf = (transfer: Transfer): string => verdicts.get(transfer)?.[current] ?? transfer.verdict;
+
+/** What the capture shows of a transfer's path. */
+export const pathOf = (transfer: Transfer): string => paths.get(transfer)?.[current] ?? "";
 
 /** What a problem is. */
 export const problemOf = (problem: Problem): string => problems.get(problem)?.[current] ?? problem.slug;

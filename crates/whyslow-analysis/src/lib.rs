@@ -57,8 +57,9 @@ pub use verify::{Check, Verify};
 pub use cause::Cause;
 pub use types::{Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason};
 pub use types::{
-    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, QuicOpened,
-    RetransmissionKind, State, TransportParameters, Undecrypted, VantageReason,
+    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, HiddenReason, Limit, MAX_RETRANSMISSIONS, Near,
+    PathEstimate, PathEstimates, Quic, QuicOpened, RetransmissionKind, State, TransportParameters, Undecrypted,
+    VantageReason,
 };
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -268,6 +269,7 @@ impl Connection {
             act(&mut round.first_frame);
             act(&mut round.last_frame);
         }
+        self.transfers.iter_mut().for_each(|transfer| transfer.path.for_each_frame(act));
         self.problems.iter_mut().filter_map(|problem| problem.detail.frame_mut()).for_each(act);
         self.icmp.iter_mut().for_each(|error| act(&mut error.frame));
         let of_transfers = self.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);

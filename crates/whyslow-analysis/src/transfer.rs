@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::limit::{LimitShare, LimitSpan};
 use super::verdict::Verdict;
-use crate::types::{End, Frame, Limit};
+use crate::types::{End, Frame, Limit, PathEstimates};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -40,6 +40,8 @@ pub struct Transfer {
     /// limits outside it are unknown. Left out if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
+    /// What the capture shows of its path, and what it hides.
+    pub path: PathEstimates,
     /// The model's time (`whatif`) for the transfer as it was; null if it was not run. A
     /// [`Remedy::promise`](super::Remedy::promise) needs it within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,

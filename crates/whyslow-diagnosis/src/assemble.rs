@@ -3,6 +3,7 @@
 
 mod exchanges;
 mod label;
+mod path;
 mod requests;
 mod transfer;
 

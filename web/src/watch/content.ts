@@ -36,7 +36,7 @@ export function asContent(found: WatchContent): Content {
   };
 }
 
-const NO_SHEET = { findings: [], verdicts: [], problems: [], icmp: [], vantages: [], pairs: [] };
+const NO_SHEET = { findings: [], verdicts: [], paths: [], problems: [], icmp: [], vantages: [], pairs: [] };
 const NO_WORDS = { en: NO_SHEET, zh: NO_SHEET };
 
 const NO_ROWS: PackedRows = {

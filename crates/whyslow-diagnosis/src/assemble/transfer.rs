@@ -1,6 +1,7 @@
 //! A transfer's entry in the analysis.
 
 use super::label::{end_of, label};
+use super::path::path_estimates;
 use crate::estimate::Context;
 use crate::limit::{self, Partition, Span};
 use crate::rules::{self, ConnectionView, Exit, TransferView};
@@ -80,6 +81,7 @@ pub(super) fn entry(
         rounds: rounds(transfer, (partition, context.encrypted), end, first),
         rounds_total: transfer.rounds_total,
         elided: transfer.known_span.is_some(),
+        path: path_estimates(transfer, &partition.shape, context),
         model_s: None,
         // Until the model has run.
         model_skipped: modelled.is_some() && Replay::is_possible(transfer, context),

@@ -42,6 +42,7 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
         rounds: flights.iter().enumerate().map(round).collect(),
         elided: false,
         rounds_total: flights.len() as u64,
+        path: Default::default(),
         model_s: None,
         model_skipped: false,
         limits: vec![share(limit, duration - ms(rtt)), share(Limit::RoundTrip, ms(rtt))],

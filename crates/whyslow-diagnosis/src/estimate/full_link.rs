@@ -44,7 +44,7 @@ pub(crate) struct FullLink {
 /// Returns the full rounds and the rate, if the link was full for most of the time.
 pub(crate) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<FullLink> {
     let rounds = &transfer.rounds;
-    let hidden = context.near_receiver && !context.has_timestamps;
+    let hidden = context.hides_queue();
     let empty = runs_empty(transfer, context);
     if rounds.len() < MIN_ROUNDS || empty || hidden || context.one_direction || context.is_multipath {
         return None;

@@ -41,6 +41,12 @@ pub fn queued_rtt(least: Nanos) -> Nanos {
 }
 
 impl Context {
+    /// Returns whether a queue would not show: next to the receiver, where ACKs leave at once
+    /// whatever a queue does, only echoed timestamps show when the sender got them.
+    pub fn hides_queue(&self) -> bool {
+        self.near_receiver && !self.has_timestamps
+    }
+
     /// Returns the RTT of a round. Next to the receiver ACKs come at once whatever a queue does,
     /// and the length of the round is its RTT, unless a repair, a program or a closed window
     /// prolonged it.

@@ -307,7 +307,7 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     // stands. A sender that paces usually does so from its first byte; a burst before it suggests a
     // shaper. Linux does not pace the first ten segments: if they arrived at this rate, the path
     // may have spaced them.
-    let unseen_queue = context.near_receiver && !context.has_timestamps;
+    let unseen_queue = context.hides_queue();
     let hidden = unseen_queue && (from > transfer.start || begins_spaced(transfer, context, rate) == Some(true));
     let mss = context.mss as f64;
     if doubtful || marked || hidden || is_link_rate(rate * (mss + 90.0) / mss) {

@@ -57,7 +57,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         return Shape::default();
     }
     let late = estimate::after_burst(transfer, context).filter(|&(rate, burst)| {
-        let hidden = context.near_receiver && !context.has_timestamps;
+        let hidden = context.hides_queue();
         hidden
             || estimate::queues(transfer, context, rate, burst.until)
             || estimate::is_paced(transfer, context, rate, burst.until)
@@ -120,7 +120,7 @@ fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, lat
     if let Some(rate) = shape.steady {
         shape.written = Some(rate).filter(|&rate| estimate::program_rate(transfer, context, rate));
         shape.paced = shape.written.is_none() && estimate::is_paced(transfer, context, rate, from);
-        let hidden = context.near_receiver && !context.has_timestamps;
+        let hidden = context.hides_queue();
         let is_shown = shape.paced || hidden || estimate::is_path_rate(transfer, context, rate, from);
         // A queue of the path and a receiver that is full of unread bytes exclude each other: one
         // of the two is slower.

@@ -94,7 +94,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         whole_s: case.duration(),
     };
     let share = case.share(held);
-    let hidden = case.queue_is_hidden();
+    let hidden = case.context.hides_queue();
     let confidence = match share {
         // One sign alone, the queue, is not certain.
         share if share >= 0.5 && case.partition.shape.varies => 0.7,

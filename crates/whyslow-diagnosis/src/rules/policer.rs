@@ -86,7 +86,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         return None;
     }
     let segments = case.transfer.losses.len() as u64;
-    let hidden = case.queue_is_hidden();
+    let hidden = case.context.hides_queue();
     let Reading { passed, shown, confidence } = read_sign(case, sign);
     let statement = LinkStatement::Policed { segments, shown, cost_s: lost, whole_s: case.duration() };
     let mut found = finding(Cause::Policer, lost, case.trust(confidence), statement);
@@ -113,7 +113,7 @@ struct Reading {
 }
 
 fn read_sign(case: &TransferView<'_>, sign: PolicerSign) -> Reading {
-    let hidden = case.queue_is_hidden();
+    let hidden = case.context.hides_queue();
     match sign {
         PolicerSign::Rate(between) => {
             let queue = if hidden { QueueSight::Hidden } else { QueueSight::Absent };

@@ -55,7 +55,7 @@ pub(super) fn policer_sign(case: &TransferView<'_>) -> Option<PolicerSign> {
     let excess = || {
         let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
         let is_unspaced =
-            case.queue_is_hidden() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
+            case.context.hides_queue() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
         match overrun.passed_unqueued() {
             true => Some(PolicerSign::Excess(overrun)),
             false => is_unspaced.then_some(PolicerSign::Unspaced(overrun)),
@@ -102,7 +102,7 @@ fn fitting_rate(case: &TransferView<'_>) -> Option<InterLossRate> {
 /// Whether delivered segments do not wait, not even for the segment before, as they would on a link
 /// of this rate.
 fn passes_freely(case: &TransferView<'_>, rate: f64) -> bool {
-    if case.queue_is_hidden() {
+    if case.context.hides_queue() {
         return false;
     }
     let Some(least) = case.context.rtt else { return false };

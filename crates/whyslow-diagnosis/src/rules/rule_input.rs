@@ -140,12 +140,6 @@ impl TransferView<'_> {
         is_ssh(self.facts) && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
-    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
-    /// show when the sender got them.
-    pub(crate) fn queue_is_hidden(&self) -> bool {
-        self.context.near_receiver && !self.context.has_timestamps
-    }
-
     /// These pauses, as the spans of a finding.
     pub(super) fn spans_of<'g>(&self, pauses: impl Iterator<Item = &'g Gap>) -> Vec<CostSpan> {
         pauses

@@ -76,7 +76,7 @@ fn is_shaped(case: &TransferView<'_>) -> bool {
 
 /// Whether a burst preceded the rate, and a queue behind it cannot be visible here.
 fn is_hidden(case: &TransferView<'_>) -> bool {
-    case.partition.shape.burst.is_some() && case.queue_is_hidden()
+    case.partition.shape.burst.is_some() && case.context.hides_queue()
 }
 
 fn check(case: &TransferView<'_>) -> Option<Finding> {

@@ -94,7 +94,7 @@ impl Flow {
             delay,
             queued: marked || rtt > least.scale(INFLATED_RTT).max(least + LONGER.0).min(least + LONGER.1),
             flat: !marked
-                && !case.queue_is_hidden()
+                && !case.context.hides_queue()
                 && trips.len() >= MIN_TRIPS
                 && delay <= least.scale(FLAT).max(LONGER.0),
             steady: case.partition.shape.steady.is_some(),

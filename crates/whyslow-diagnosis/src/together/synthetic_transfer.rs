@@ -114,6 +114,7 @@ pub(crate) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: 
         first_record: None,
         rounds: Vec::new(),
         rounds_total: 0,
+        path: Default::default(),
         model_s: None,
         model_skipped: true,
         limits: limits.iter().map(share).collect(),

@@ -45,6 +45,7 @@ fn transfer() -> Transfer {
         rounds: vec![round()],
         rounds_total: 1,
         elided: false,
+        path: Default::default(),
         model_s: None,
         model_skipped: false,
         limits: vec![],

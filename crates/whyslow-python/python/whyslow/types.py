@@ -362,6 +362,29 @@ class FindingVerify(Protocol):
     def __getattr__(self, name: str) -> Any: ...
 
 
+class PathEstimate(Protocol):
+    """A quantity of a path: `known` with its range and frames, or `hidden` with the reason."""
+
+    known: PathEstimateKnown  # may be absent
+    hidden: PathEstimateHidden  # may be absent
+
+
+class PathEstimateKnown(Protocol):
+    value: float
+    """The estimate."""
+    low: float
+    """Lower end of its range."""
+    high: float
+    """Upper end of its range."""
+    frames: list[int | str]
+    """First and last frame that it comes from."""
+
+
+class PathEstimateHidden(Protocol):
+    reason: str
+    """Why the capture does not show it: `no-round-trip` (too few segments and their ACKs were captured), `one-direction`, `encrypted` (QUIC without keys), `packets-left-out` (of a text), `at-the-receiver` (ACKs leave at once there, and have no timestamps), `never-full` (the transfer never filled the link). Later versions may add names."""
+
+
 class Transfer(Protocol):
     """One contiguous bulk of payload in one direction."""
 
@@ -386,6 +409,8 @@ class Transfer(Protocol):
     """The first rounds."""
     rounds_total: int
     """How many rounds there were."""
+    path: TransferPath
+    """What the capture shows of the path of this transfer, and what it hides."""
     model_s: float | None
     """What the model takes for the transfer as it was, seconds; null when it was not run."""
     model_skipped: bool  # may be absent
@@ -398,6 +423,19 @@ class Transfer(Protocol):
     """The causes that made it slow, ordered by seconds lost; empty if it was not slow."""
     verdict: str
     """The verdict of all findings. Later versions may add names."""
+
+
+class TransferPath(Protocol):
+    """What the capture shows of the path of this transfer, and what it hides."""
+
+    round_trip_ms: PathEstimate
+    """Round trip without queues, milliseconds; its range is the accuracy of the capture's times."""
+    queue_ms: PathEstimate
+    """Time in the queues of the path, milliseconds: the median over the rounds, from the lower to the upper tenth."""
+    rate_bps: PathEstimate
+    """Rate of the link when this transfer filled it, payload bits per second, from the lower to the upper tenth."""
+    loss_episodes: PathEstimate
+    """Episodes of loss: losses of one round trip are one."""
 
 
 class Message(Protocol):

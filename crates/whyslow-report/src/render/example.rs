@@ -131,6 +131,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         rounds: Vec::new(),
         rounds_total: 0,
         elided: false,
+        path: Default::default(),
         model_s: None,
         model_skipped: false,
         limits,

@@ -18,6 +18,8 @@ pub enum Label {
     IfFixed,
     /// Open questions.
     ToConfirm,
+    /// What the capture shows of the path.
+    Path,
 }
 
 impl Label {
@@ -30,12 +32,14 @@ impl Label {
             (Self::Verify, Lang::En) => "verify",
             (Self::IfFixed, Lang::En) => "if fixed",
             (Self::ToConfirm, Lang::En) => "to confirm",
+            (Self::Path, Lang::En) => "path",
             (Self::Evidence, Lang::Zh) => "证据",
             (Self::Fix, Lang::Zh) => "解决办法",
             (Self::Or, Lang::Zh) => "或",
             (Self::Verify, Lang::Zh) => "验证",
             (Self::IfFixed, Lang::Zh) => "修复后",
             (Self::ToConfirm, Lang::Zh) => "待确认",
+            (Self::Path, Lang::Zh) => "路径",
         }
     }
 }

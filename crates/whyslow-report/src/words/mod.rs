@@ -11,11 +11,13 @@ pub mod host;
 mod label;
 mod letter;
 mod machine;
+mod path;
 pub mod quantity;
 mod sheet;
 mod zh;
 
 pub use label::{Label, place};
+pub use path::path;
 pub use sheet::{ComparisonWords, WordSheet};
 pub use whyslow_text::Lang;
 

@@ -1,15 +1,16 @@
 //! [`WordSheet`]: the sentences of an analysis next to its data, for the page, which shows them in
 //! either language.
 
-use super::{Lang, action, measure, summary, to_confirm, unit, verdict};
+use super::{Lang, action, measure, path, summary, to_confirm, unit, verdict};
 use crate::words;
 use serde::Serialize;
 use whyslow_analysis::{Analysis, Connection, Finding, Pair, Problem};
 use whyslow_diagnosis::compare::Comparison;
 
 /// Sentences in both languages, in the order of the data: the problems of the captures; for each
-/// connection its vantage point, decryption, problems and ICMP errors, the verdict and the findings
-/// of each transfer, then its own findings; last the findings that span connections, and the pairs.
+/// connection its vantage point, decryption, problems and ICMP errors, the verdict, the path
+/// and the findings of each transfer, then its own findings; last the findings that span
+/// connections, and the pairs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WordSheet {
     en: Sheet,
@@ -21,6 +22,7 @@ pub struct WordSheet {
 struct Sheet {
     findings: Vec<FindingWords>,
     verdicts: Vec<String>,
+    paths: Vec<String>,
     problems: Vec<String>,
     icmp: Vec<String>,
     vantages: Vec<String>,
@@ -108,6 +110,8 @@ impl WordSheet {
         for transfer in &connection.transfers {
             self.en.verdicts.push(verdict(transfer, Lang::En));
             self.zh.verdicts.push(verdict(transfer, Lang::Zh));
+            self.en.paths.push(path(&transfer.path, Lang::En));
+            self.zh.paths.push(path(&transfer.path, Lang::Zh));
             transfer.findings.iter().for_each(|finding| self.add_finding(finding));
         }
         connection.findings.iter().for_each(|finding| self.add_finding(finding));

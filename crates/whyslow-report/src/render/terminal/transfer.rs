@@ -4,7 +4,9 @@ use super::finding::{self, Context};
 use super::{rounds, timeline};
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
-use whyslow_analysis::{End, Transfer};
+use crate::words::{self, Label};
+use anstyle::Style;
+use whyslow_analysis::{End, Transfer, Verdict};
 use whyslow_units::Nanos;
 
 /// `562,687 B down in 0.184 s = 24.4 Mbit/s`.
@@ -42,6 +44,11 @@ pub(super) fn print_label(page: &mut Page, which: Option<&str>, transfer: &Trans
 /// Its timeline and its findings.
 pub(super) fn print_body(page: &mut Page, transfer: &Transfer, full: bool) {
     timeline::print(page, transfer, full, 2);
+    let is_unexplained = matches!(transfer.verdict, Verdict::Unknown | Verdict::Unexplained { .. });
+    if full || is_unexplained {
+        let label = Line::new().pad(2).styled(DIM, Label::Path.text(page.lang())).plain("  ");
+        page.wrapped(&label, Style::new(), &words::path(&transfer.path, page.lang()));
+    }
     for (index, cause) in transfer.findings.iter().enumerate() {
         page.gap();
         let shown = (index == 0).then_some(if full { usize::MAX } else { rounds::FEW });

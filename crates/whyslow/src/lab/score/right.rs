@@ -30,12 +30,14 @@ const ALIKE: &[[&str; 2]] = &[
 const INVISIBLE: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
 /// Draws of which other causes are right too: a reader that is slower than the path closes its
-/// window, or keeps it a few segments wide, as its buffer and its reads fall together; and a server
-/// answers when it has read the rest of what the kernel took for it.
+/// window, or keeps it a few segments wide, as its buffer and its reads fall together; a server
+/// answers when it has read the rest of what the kernel took for it; and a burst of losses that
+/// takes a retransmission too leaves the timer alone.
 const EITHER: &[(&str, &str)] = &[
     ("slow-reader", "receive-window"),
     ("slow-reading-server", "receive-window"),
     ("slow-reading-server", "server-think"),
+    ("burst-losses", "timeout"),
 ];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
