@@ -15,6 +15,8 @@ pub enum LinkQuestion {
     ConfiguredLimit,
     /// Did the rate fall because other traffic began?
     FallByOtherTraffic,
+    /// Did the path become longer, as the receive window was full before and after?
+    FallByLongerPath,
     /// Did the rate fall because the sender slowed down by itself?
     FallBySender,
     /// Which queue marks packets?
@@ -51,6 +53,7 @@ impl LinkQuestion {
             Self::ApplicationOrProcessor
             | Self::CaptureBesideReceiver
             | Self::ConfiguredLimit
+            | Self::FallByLongerPath
             | Self::FallByOtherTraffic
             | Self::FallBySender
             | Self::MarkingQueue

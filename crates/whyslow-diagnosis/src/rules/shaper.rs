@@ -41,6 +41,7 @@ use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
 };
+use whyslow_core::tcp::facts::RoundFacts;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 
@@ -50,8 +51,8 @@ pub(super) const RULE: Rule =
 /// Least rise of the round trip where the rate drops: its factor, as for an even rate (`STEADY`),
 /// and its time, twice the least queue that is seen (`MIN_SEEN`). Follows from both.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
-/// Confidence next to a receiver without timestamps, where a sender that slows down by itself looks
-/// the same. Half and twice change none of 2,061 captures.
+/// Confidence where another explanation looks the same: next to a receiver without timestamps a
+/// sender that slows down by itself, and behind a full window a longer path. Half and twice change none of 2,061 captures.
 const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
@@ -79,6 +80,22 @@ fn is_hidden(case: &TransferView<'_>) -> bool {
     case.partition.shape.burst.is_some() && case.context.hides_queue()
 }
 
+/// Whether the receive window was usually full before the bend and after it. The rate is then a
+/// window a round trip, before as after, and falls as much on a path that becomes longer.
+fn is_full_throughout(case: &TransferView<'_>) -> bool {
+    let rounds = &case.transfer.rounds;
+    let until = case.partition.shape.burst.map(|burst| burst.until);
+    let bend = rounds.partition_point(|round| until.is_some_and(|until| round.start < until));
+    let (before, after) = rounds.split_at(bend);
+    let is_usually_full = |rounds: &[RoundFacts]| {
+        let is_full = |round: &&RoundFacts| {
+            round.window.is_some_and(|window| window.saturating_sub(round.in_flight) < case.context.mss)
+        };
+        rounds.iter().filter(is_full).count() * 2 > rounds.len()
+    };
+    is_usually_full(before) && is_usually_full(after)
+}
+
 fn check(case: &TransferView<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
     let (steady, burst) = shape.steady.zip(shape.burst)?;
@@ -94,7 +111,9 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     let on_the_wire = steady * (mss + HEADERS) / mss;
     let since = burst.until - case.transfer.start;
     let statement = LinkStatement::Shaped { burst: burst.bytes, burst_bps: burst.rate, rate_bps: steady, queue: rise };
-    let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), statement);
+    let is_full = is_full_throughout(case);
+    let confidence = if rise.is_some() && !is_full { 0.7 } else { HIDDEN };
+    let mut found = finding(Cause::Shaper, held, case.trust(confidence), statement);
     found.evidence.push(evidence(Measure::BurstBeyondRate, burst.bytes as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::RateOfBurst, burst.rate, Unit::BitsPerSecond, &[]));
     found.evidence.push(evidence(Measure::BurstUsedUpAfter, since.as_millis_f64(), Unit::Milliseconds, &[]));
@@ -115,6 +134,9 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         Remedy::new(Actor::Application, LinkAction::SendLess),
     ];
     found.to_confirm = confirm(LinkQuestion::FallByOtherTraffic);
+    if is_full {
+        found.to_confirm.push(LinkQuestion::FallByLongerPath.into());
+    }
     if rise.is_none() {
         found.to_confirm.push(LinkQuestion::FallBySender.into());
     }
@@ -125,6 +147,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::synthetic_transfer::{SyntheticTransfer, at_ms, ms};
+    use whyslow_analysis::LinkQuestion;
     use whyslow_analysis::cause::Cause;
     use whyslow_core::tcp::facts::RoundFacts;
 
@@ -152,6 +175,17 @@ mod tests {
         let burst = found.evidence.iter().find(|e| e.kind == whyslow_analysis::Measure::BurstBeyondRate).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
         assert!(shaped().finding(Cause::Bandwidth).is_none(), "reported once");
+    }
+
+    #[test]
+    fn window_that_is_full_all_along_may_be_on_a_longer_path() {
+        let mut scene = shaped();
+        scene.transfer.gaps.truncate(2);
+        let free = scene.finding(Cause::Shaper).unwrap();
+        scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(round.in_flight + 500));
+        let full = scene.finding(Cause::Shaper).unwrap();
+        assert!(full.confidence < 0.6 && free.confidence > full.confidence, "{full:?}");
+        assert!(full.to_confirm.contains(&LinkQuestion::FallByLongerPath.into()));
     }
 
     #[test]

@@ -134,6 +134,11 @@ pub(super) fn question(question: &LinkQuestion) -> String {
         LinkQuestion::ConfiguredLimit => {
             "a configured rate limit looks the same: compare the rate with the one that was bought or configured".to_owned()
         }
+        LinkQuestion::FallByLongerPath => {
+            "the receive window was full before and after, so a path that became longer looks the same: `ping` \
+             while the path is idle shows its round trip"
+                .to_owned()
+        }
         LinkQuestion::FallByOtherTraffic => {
             "other traffic that began at that moment looks the same: repeat the transfer after a pause, and a token bucket gives the same burst and the same rate".to_owned()
         }

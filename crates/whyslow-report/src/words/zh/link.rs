@@ -128,6 +128,9 @@ pub(super) fn question(question: &LinkQuestion) -> String {
             "抓包点离接收端一跳时，看起来相同：在接收端用 `mpstat -P ALL 1` 判断".to_owned()
         }
         LinkQuestion::ConfiguredLimit => "人为配置的限速看起来相同：与购买或配置的速率比较".to_owned(),
+        LinkQuestion::FallByLongerPath => {
+            "接收窗口在前后都是满的，路径变长看起来相同：路径空闲时用 `ping` 查看其往返时延".to_owned()
+        }
         LinkQuestion::FallByOtherTraffic => {
             "当时开始的其他流量看起来相同：停一段时间再重复，令牌桶会给出同样的突发量和同样的速率".to_owned()
         }
