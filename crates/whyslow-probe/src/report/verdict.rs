@@ -22,13 +22,23 @@ pub(super) fn print(page: &mut Page, results: &Results) {
             Tone::Healthy => GOOD,
             Tone::Unknown => UNSURE,
         };
-        page.wrapped(&Line::new(), style, &headline.sentence);
+        let whole = (headline.tone == Tone::Healthy).then(|| healthy(&results.requests)).flatten();
+        page.wrapped(&Line::new(), style, whole.as_deref().unwrap_or(&headline.sentence));
         if let Some(advice) = &headline.advice {
             page.wrapped(&Line::new(), Style::new(), advice);
         }
     } else if let Some(text) = by_kernel(&results.requests) {
         page.hanging(&Line::new().styled(BOLD, "by TCP_INFO alone: "), Style::new(), &text, 2);
     }
+}
+
+/// Nothing was slow in a request: the verdict on its transfers names the time of one of them alone.
+fn healthy(requests: &[Request]) -> Option<String> {
+    let [request] = requests else { return None };
+    let exchange = request.outcome.as_ref().ok()?;
+    let took = if let [hop] = &exchange.hops[..] { hop.times.total } else { exchange.took };
+    let took = units::figure(took.as_secs_f64(), "s");
+    Some(format!("Nothing slowed the request, which took {took}."))
 }
 
 /// The analysis without what this program was asked to do: a new connection for each request.
