@@ -1,11 +1,11 @@
 //! The command line as it is typed.
 
 use crate::fail_on::FailOn;
-use crate::output::OutputPath;
-use crate::select::Selection;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
 use std::path::PathBuf;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::select::Selection;
 
 /// Explains why each TCP transfer in a packet capture was slow.
 ///
@@ -140,12 +140,12 @@ pub(crate) struct Explain {
 
     /// Rate of the link, as `100mbit` or `1 Gbit/s`: estimates stay below it, and buffers are sized
     /// for it [default: the rate in the capture].
-    #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
+    #[arg(long, value_name = "RATE", value_parser = whyslow_cli::quantity::rate)]
     pub path_rate: Option<f64>,
 
     /// A cause is called slow if it cost at least this time (100ms by default) and a tenth of the
     /// wait; with 0 if it cost any time. Smaller costs are shown below the verdict.
-    #[arg(long, value_name = "TIME", value_parser = crate::quantity::pause)]
+    #[arg(long, value_name = "TIME", value_parser = whyslow_cli::quantity::pause)]
     pub threshold: Option<whyslow_units::Nanos>,
 
     /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
@@ -215,7 +215,7 @@ pub(crate) struct Shape {
     pub top: Option<usize>,
 
     /// Language of the sentences: en or zh [default: by LC_ALL, LC_MESSAGES or LANG].
-    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    #[arg(long, value_name = "LANGUAGE", value_parser = whyslow_cli::language::parse)]
     pub lang: Option<whyslow_report::words::Lang>,
 }
 

@@ -6,51 +6,42 @@
 
 mod args;
 mod capture;
-mod cause_pages;
 mod ci;
 mod compare;
+mod condense;
+mod condensed_files;
 mod evidence;
-mod exit;
 mod explain;
 mod export;
 mod fail_on;
 mod gateway;
-mod hints;
 // A machine's TCP state is read in Linux' format.
-mod condensed_files;
 #[cfg(target_os = "linux")]
 mod host;
-mod interrupt;
-mod keylog;
-mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
-mod language;
 mod mcp;
-mod output;
-mod place;
+// Some commands are Linux' alone.
+#[cfg(all(test, target_os = "linux", feature = "parquet"))]
+mod output_options;
 mod predict;
 mod probe;
-mod progress;
-// Their output too.
-mod condense;
 #[cfg(target_os = "linux")]
 mod prove;
-mod quantity;
 mod report;
-mod select;
 mod settings;
 mod table;
 mod view;
 mod watch;
 
 use crate::args::Args;
-use crate::exit::FAILED;
-use crate::output::{Output, complain, manual};
 use crate::settings::{Settings, Task};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::output::{Output, complain, is_broken_pipe, manual};
+use whyslow_cli::{cause_pages, hints};
 
 /// Many short connections are many small pieces of memory, taken and given back.
 #[global_allocator]
@@ -67,7 +58,7 @@ fn main() -> ExitCode {
         Err(error) if error.is::<clap::Error>() => {
             error.downcast::<clap::Error>().map_or(FAILED.into(), |error| error.exit())
         }
-        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hints::of(&error).map(|hint| format!("; {hint}")).unwrap_or_default();
             complain(&format!("{error:#}{hint}"));

@@ -2,10 +2,6 @@
 
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
-use crate::language;
-use crate::output::OutputPath;
-use crate::place::{TransferPlace, inputs};
-use crate::select::Selection;
 use anstream::ColorChoice;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -14,6 +10,10 @@ use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
+use whyslow_cli::language;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::place::{TransferPlace, inputs};
+use whyslow_cli::select::Selection;
 use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::words::Lang;
 
@@ -139,9 +139,9 @@ impl Settings {
             return Err(Args::command().error(ErrorKind::ArgumentConflict, message).into());
         }
         if args.allow_local_redirects {
-            crate::place::allow_local_redirects();
+            whyslow_cli::place::allow_local_redirects();
         }
-        args.keylog.into_iter().for_each(crate::keylog::give);
+        args.keylog.into_iter().for_each(whyslow_cli::keylog::give);
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,

@@ -13,6 +13,7 @@ mod choice;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod feed;
+mod growing_file;
 mod holder;
 mod intake;
 mod json;
@@ -30,9 +31,6 @@ mod tally;
 
 pub(crate) use args::Watch;
 
-use crate::exit::FAILED;
-use crate::interrupt::ending;
-use crate::output::{Output, complain, is_broken_pipe, print_line};
 use anyhow::{Context, anyhow};
 use batch::{Batch, Counts, Order};
 use choice::Choice;
@@ -59,6 +57,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tally::Tally;
 use whyslow_analysis::Problem;
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::interrupt::ending;
+use whyslow_cli::output::{Output, complain, is_broken_pipe, print_line};
 use whyslow_diagnosis::explain::live::LiveExplainer;
 use whyslow_units::{Nanos, Time};
 
@@ -233,7 +234,7 @@ fn duration(time: Nanos) -> Duration {
 fn listen() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in ending() {
-        register_conditional_shutdown(signal, crate::interrupt::ended_by(signal).into(), Arc::clone(&stop))?;
+        register_conditional_shutdown(signal, whyslow_cli::interrupt::ended_by(signal).into(), Arc::clone(&stop))?;
         register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)

@@ -1,9 +1,9 @@
 //! The lab's command line as it is typed.
 
-use crate::output::OutputPath;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
+use whyslow_cli::output::OutputPath;
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::scenario::path::QueueSpec;
 use whyslow_lab::scenario::profile::Profile;

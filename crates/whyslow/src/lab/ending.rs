@@ -1,6 +1,5 @@
 //! [`Ending`]: what Ctrl-C and SIGTERM do while one's own programs run.
 
-use crate::interrupt::ended_by;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
@@ -8,6 +7,7 @@ use signal_hook::low_level::unregister;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use whyslow_cli::interrupt::ended_by;
 
 /// The signals that stop a run: what was captured by the first one is explained; a second one, of
 /// either, ends this program at once.

@@ -6,14 +6,14 @@ mod page;
 
 use super::args::Gallery;
 use super::replaced::refuse_to_replace;
-use crate::exit::FAILED;
-use crate::output::{Output, Sources, Target, notify};
 use anyhow::Context;
 use graphs::Graphs;
 use page::Row;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::output::{Output, Sources, Target, notify};
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::Experiment;
 use whyslow_lab::scenario::work::Work;

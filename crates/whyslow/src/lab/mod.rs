@@ -10,10 +10,7 @@ mod kinds;
 mod replaced;
 mod score;
 
-use crate::exit::{FAILED, FOUND};
 use crate::explain;
-use crate::interrupt::ended_by;
-use crate::output::{Output, Sources, complain, notify};
 use crate::settings::{ExplainTask, Format as Explanation};
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
@@ -22,6 +19,9 @@ use replaced::refuse_to_replace;
 use score::Counts;
 pub(crate) use score::are_alike;
 use std::process::{ExitCode, ExitStatus};
+use whyslow_cli::exit::{FAILED, FOUND};
+use whyslow_cli::interrupt::ended_by;
+use whyslow_cli::output::{Output, Sources, complain, notify};
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
 use whyslow_lab::exec::{ClientOutput, CommandLines};
@@ -64,7 +64,7 @@ fn text(name: &str, mut out: Output) -> anyhow::Result<ExitCode> {
     let text = match experiments::text(name) {
         Some(text) => text.to_owned(),
         None => {
-            crate::output::sources(&[Input::Path(name.into())]).refuse_stdout()?;
+            whyslow_cli::output::sources(&[Input::Path(name.into())]).refuse_stdout()?;
             experiments::open(name, &[])?;
             std::fs::read_to_string(name).with_context(|| name.to_owned())?
         }
@@ -187,7 +187,7 @@ fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> Explai
     let format = if json {
         Explanation::Json { words: false }
     } else {
-        Explanation::Terminal { top: None, lang: crate::language::chosen(None) }
+        Explanation::Terminal { top: None, lang: whyslow_cli::language::chosen(None) }
     };
     ExplainTask {
         baseline: None,

@@ -1,7 +1,7 @@
 //! Folders that runs replace.
 
-use crate::output::Sources;
 use std::path::Path;
+use whyslow_cli::output::Sources;
 use whyslow_lab::run;
 use whyslow_lab::scenario::Experiment;
 

@@ -2,14 +2,14 @@
 
 use super::args::{Probe, Style};
 use super::rights;
-use crate::exit::{FAILED, FOUND};
-use crate::interrupt::Interrupt;
-use crate::output::{complain, print_line};
 use crate::watch::metrics::server;
 use anyhow::Context;
 use prometheus_client::registry::Registry;
 use std::process::ExitCode;
 use std::time::{Duration, UNIX_EPOCH};
+use whyslow_cli::exit::{FAILED, FOUND};
+use whyslow_cli::interrupt::Interrupt;
+use whyslow_cli::output::{complain, print_line};
 use whyslow_probe::report::{json, monitor_line};
 use whyslow_probe::{Metrics, Plan, Request, Results, Schedule, monitor};
 

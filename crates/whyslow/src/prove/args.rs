@@ -1,8 +1,8 @@
 //! The command line of `whyslow prove`.
 
-use crate::output::OutputPath;
 use clap::Args;
 use std::path::PathBuf;
+use whyslow_cli::output::OutputPath;
 use whyslow_units::Nanos;
 
 /// What to prove.
@@ -24,7 +24,7 @@ pub(crate) struct Prove {
     pub(super) repeat: Option<u32>,
 
     /// Maximum length of a run: a longer transfer is cut to its beginning.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::quantity::time)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = whyslow_cli::quantity::time)]
     pub(super) at_most: Nanos,
 
     /// Maximum number of runs to find a path and hosts that reproduce the capture.
@@ -33,7 +33,7 @@ pub(crate) struct Prove {
 
     /// Begin no further run after this time: what is known by then is printed, and names the fixes
     /// that were not run.
-    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = crate::quantity::time)]
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = whyslow_cli::quantity::time)]
     pub(super) max_time: Nanos,
 
     /// Only build the scenario, and print it.

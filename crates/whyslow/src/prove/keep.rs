@@ -4,12 +4,12 @@
 use super::captured::Captured;
 use super::curves::{self, Curve, Of};
 use super::outcome::Outcome;
-use crate::output::{Sources, Target};
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use whyslow_analysis::End;
+use whyslow_cli::output::{Sources, Target};
 use whyslow_lab::scenario::Scenario;
 
 /// The folder of the runs.

@@ -7,15 +7,14 @@ use super::keep::KeptFiles;
 use super::packets::Packets;
 use super::scratch::Scratch;
 use super::trial::Workshop;
-use crate::output::{Output, Sources, Target};
-use crate::place::TransferPlace;
-use crate::report;
-use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use whyslow_analysis::{Analysis, Connection, Transfer};
+use whyslow_cli::output::{Output, Sources, Target};
+use whyslow_cli::place::TransferPlace;
+use whyslow_cli::{SpooledInputs, reading};
 use whyslow_diagnosis::compare::{TransferName, choose};
 use whyslow_io::Reading;
 use whyslow_lab::net;
@@ -32,7 +31,7 @@ const DISAGREES: u8 = 1;
 /// forbidden.
 pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
-    let sources = crate::output::sources(std::slice::from_ref(&place.input));
+    let sources = whyslow_cli::output::sources(std::slice::from_ref(&place.input));
     sources.refuse_stdout()?;
     let target = page_target(task, &sources)?;
     let kept =
@@ -97,7 +96,7 @@ fn write_page(
 ) -> anyhow::Result<()> {
     let proof = Proof::read(&serde_json::to_vec(document)?).map_err(anyhow::Error::msg)?;
     opening.proof = Some(proof);
-    report::write(reading, &opening, target)
+    reading::write_page(reading, &opening, target)
 }
 
 /// A capture that was read.
@@ -113,7 +112,7 @@ pub(super) struct Opened {
 pub(super) fn open(place: &TransferPlace) -> anyhow::Result<Opened> {
     let kept = SpooledInputs::new(std::slice::from_ref(&place.input))?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
-    let reading = report::read(&opening)?;
+    let reading = reading::read(&opening)?;
     let captured = captured_in(&reading, place)?;
     Ok(Opened { captured, page: (opening, reading), kept })
 }

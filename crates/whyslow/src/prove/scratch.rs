@@ -1,11 +1,11 @@
 //! The folder of runs that are not kept. A signal that ends the program removes it first.
 
-use crate::interrupt::{ended_by, ending};
 use signal_hook::iterator::{Handle, Signals};
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io, process, thread};
 use tempfile::TempDir;
+use whyslow_cli::interrupt::{ended_by, ending};
 
 pub(super) struct Scratch {
     folder: TempDir,

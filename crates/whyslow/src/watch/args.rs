@@ -2,13 +2,13 @@
 
 use super::choice::{HolderChoice, PodPattern};
 use super::metrics::Servers;
-use crate::output::OutputPath;
-use crate::quantity;
-use crate::select::{Selection, filter};
 use anyhow::bail;
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
 use whyslow_analysis::cause::Cause;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::quantity;
+use whyslow_cli::select::{Selection, filter};
 use whyslow_otlp::Endpoint;
 use whyslow_units::Nanos;
 
@@ -79,7 +79,7 @@ pub(crate) struct Watch {
     pub namespace: Option<String>,
 
     /// Only transfers that this cause cost time.
-    #[arg(long, value_name = "CAUSE", value_parser = crate::cause_pages::known, help_heading = "Selecting")]
+    #[arg(long, value_name = "CAUSE", value_parser = whyslow_cli::cause_pages::known, help_heading = "Selecting")]
     pub cause: Option<Cause>,
 
     /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/2).

@@ -2,9 +2,9 @@
 
 use super::holder::Holder;
 use super::record::Record;
-use crate::select::Selection;
 use glob::Pattern;
 use whyslow_analysis::cause::Cause;
+use whyslow_cli::select::Selection;
 use whyslow_units::Nanos;
 
 /// Selects the reports to show.

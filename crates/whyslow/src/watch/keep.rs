@@ -2,15 +2,16 @@
 
 use super::args::Watch;
 use super::batch::{Counts, Order};
+use super::growing_file::GrowingFile;
 use super::holder::Holder;
 use super::record::Record;
-use crate::output::{GrowingFile, Sources, create_new};
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use whyslow_analysis::{Connection as Analysed, Frame};
+use whyslow_cli::output::{Sources, create_new};
 use whyslow_core::capture::{LinkType, Packet};
 use whyslow_live::watch::{Connection, Keep, KeepOptions, Recorder, RingCounts, RingPacket, save_connection};
 use whyslow_report::text::units;

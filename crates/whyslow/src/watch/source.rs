@@ -8,18 +8,18 @@ mod ring;
 
 use super::args::From;
 use super::intake::Intake;
-use crate::output::Sources;
 use anyhow::bail;
 use follow::Follow;
 use pipe::Pipe;
 pub(super) use reads::Reads;
 use std::io::{IsTerminal, stdin};
+use whyslow_cli::output::Sources;
 use whyslow_io::Input;
 
 /// The files that are read, and those that will be.
 pub(super) fn sources(from: &From) -> Sources {
     match from {
-        From::Pipe => crate::output::sources(&[Input::Stdin]),
+        From::Pipe => whyslow_cli::output::sources(&[Input::Stdin]),
         From::Files(names) => {
             let (patterns, files): (Vec<_>, Vec<_>) =
                 follow::patterns(names).into_iter().partition(|name| follow::is_pattern(name));

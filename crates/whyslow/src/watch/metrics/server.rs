@@ -31,7 +31,7 @@ pub(crate) fn start(address: SocketAddr, registry: Registry) -> anyhow::Result<(
     listener.set_nonblocking(true).context("--metrics")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("--metrics")?;
     if let Ok(address) = listener.local_addr() {
-        crate::output::complain(&format!("metrics at http://{address}/metrics"));
+        whyslow_cli::output::complain(&format!("metrics at http://{address}/metrics"));
     }
     thread::Builder::new()
         .name("metrics".to_owned())

@@ -77,7 +77,10 @@ impl Follow {
             piece: vec![0; PIECE],
         };
         if follow.find().is_empty() {
-            crate::output::complain(&format!("no file has a name like {} yet: waiting for one", names.join(", ")));
+            whyslow_cli::output::complain(&format!(
+                "no file has a name like {} yet: waiting for one",
+                names.join(", ")
+            ));
         }
         Ok(follow)
     }

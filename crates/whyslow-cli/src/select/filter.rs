@@ -15,7 +15,7 @@ mod error;
 mod parse;
 mod token;
 
-pub(crate) use parse::parse;
+pub use parse::parse;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ use whyslow_analysis::{Connection, Endpoint};
 
 /// What a connection must be.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Filter {
+pub enum Filter {
     /// All of these.
     All(Vec<Filter>),
     /// Any of these.
@@ -36,7 +36,7 @@ pub(crate) enum Filter {
 
 /// One property.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Test {
+pub enum Test {
     /// An end has this name or address.
     Host(Which, String),
     /// An end is in this network.
@@ -53,19 +53,27 @@ pub(crate) enum Test {
 
 /// Whose property it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub enum Which {
+    /// Of one of both ends.
     Either,
+    /// Of the client.
     Client,
+    /// Of the server.
     Server,
 }
 
 /// How two numbers compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub enum Comparison {
+    /// `==`
     Equal,
+    /// `<`
     Less,
+    /// `<=`
     LessOrEqual,
+    /// `>`
     Greater,
+    /// `>=`
     GreaterOrEqual,
 }
 
@@ -93,7 +101,7 @@ impl Comparison {
 
 impl Filter {
     /// Whether a connection matches the filter.
-    pub(crate) fn matches(&self, connection: &Connection) -> bool {
+    pub fn matches(&self, connection: &Connection) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.matches(connection)),
             Self::Any(parts) => parts.iter().any(|part| part.matches(connection)),

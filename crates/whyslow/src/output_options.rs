@@ -1,13 +1,13 @@
 //! Checks that every option that names a file or folder is known as an output or an input.
 
-use super::OutputPath;
 use crate::args::Args;
 use clap::{Command, CommandFactory, ValueHint};
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use whyslow_output::OutputPath;
 
-#[path = "../../tests/common/output_options.rs"]
+#[path = "../tests/common/output_options.rs"]
 #[expect(dead_code, reason = "the runs are for the tests of the program")]
 mod listed;
 

@@ -1,7 +1,7 @@
 //! Selects the connections to explain: the others leave the analysis before it is printed, and
 //! their number is printed.
 
-pub(crate) mod filter;
+pub mod filter;
 
 use crate::quantity;
 use anyhow::bail;
@@ -16,7 +16,7 @@ use whyslow_units::Nanos;
 /// The options that select connections; all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Selecting")]
-pub(crate) struct Selection {
+pub struct Selection {
     /// Show full detail for one connection.
     #[arg(long, value_name = "ID", value_parser = connection)]
     pub connection: Option<u64>,
@@ -47,7 +47,7 @@ impl Selection {
     ///
     /// # Errors
     /// When there is no connection of the number that was asked for.
-    pub(crate) fn apply(&self, analysis: &mut Analysis) -> anyhow::Result<()> {
+    pub fn apply(&self, analysis: &mut Analysis) -> anyhow::Result<()> {
         if let Some(id) = self.connection {
             is_there(analysis, id)?;
         }
@@ -74,7 +74,7 @@ impl Selection {
     }
 
     /// Whether a connection has all that was asked for, but the cause.
-    pub(crate) fn selects(&self, connection: &Connection) -> bool {
+    pub fn selects(&self, connection: &Connection) -> bool {
         let end = connection.start_s + connection.duration_s;
         self.connection.is_none_or(|id| connection.id == id)
             && self.filter.as_ref().is_none_or(|filter| filter.matches(connection))
@@ -116,7 +116,7 @@ fn costs(analysis: &Analysis, cause: Cause) -> Vec<u64> {
 }
 
 /// The number of a connection.
-pub(crate) fn connection(text: &str) -> Result<u64, String> {
+pub fn connection(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| {
         "connections have numbers from 1, as the page, --brief and --json show them; by name: --server NAME".to_owned()

@@ -2,7 +2,7 @@
 
 mod range;
 
-pub(crate) use range::{Range, range};
+pub use range::{Range, range};
 
 use std::ops::RangeInclusive;
 use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
@@ -19,21 +19,21 @@ struct Kind {
 }
 
 /// A length of time, above zero and up to an hour.
-pub(crate) fn time(text: &str) -> Result<Nanos, String> {
+pub fn time(text: &str) -> Result<Nanos, String> {
     let kind =
         Kind { noun: "time", example: "100ms", units: TIME, range: 1e3..=3600e9, range_text: "from 1 µs to 60 min" };
     kind.read(text).map(nanos)
 }
 
 /// A pause: a length of time, or zero.
-pub(crate) fn pause(text: &str) -> Result<Nanos, String> {
+pub fn pause(text: &str) -> Result<Nanos, String> {
     let kind =
         Kind { noun: "time", example: "10s", units: TIME, range: 0.0..=86_400e9, range_text: "from 0 s to one day" };
     kind.read(text).map(nanos)
 }
 
 /// A time in a capture: seconds from its first packet.
-pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
+pub fn seconds(text: &str) -> Result<Nanos, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
         _ => Err(format!("`{text}` is not a number of seconds, as `1.25`")),
@@ -41,20 +41,20 @@ pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
 }
 
 /// A number of bytes.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     let kind =
         Kind { noun: "size", example: "1MB", units: SIZE, range: 1.0..=1e15, range_text: "from 1 B to 1,000,000 GB" };
     kind.read(text).map(|bytes| bytes.round() as u64)
 }
 
 /// Bits per second.
-pub(crate) fn rate(text: &str) -> Result<f64, String> {
+pub fn rate(text: &str) -> Result<f64, String> {
     let range_text = "from 1 kbit/s to 10,000 Gbit/s";
     Kind { noun: "rate", example: "100mbit", units: RATE, range: 1e3..=1e13, range_text }.read(text)
 }
 
 /// A share of packets.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     let range_text = "from 0 % to 50 %";
     Kind { noun: "share", example: "1%", units: SHARE, range: 0.0..=0.5, range_text }.read(text)
 }

@@ -12,15 +12,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use whyslow_io::Stop;
-pub(crate) use whyslow_output::exit::ended_by;
+pub use whyslow_output::exit::ended_by;
 
 /// The exit status of a program that was interrupted.
-pub(crate) const INTERRUPTED: u8 = ended_by(SIGINT);
+pub const INTERRUPTED: u8 = ended_by(SIGINT);
 
 /// The signals that ask a program to end: Ctrl-C, `kill`, and a closed terminal, unless the program
 /// was started to outlive that (`nohup`).
 #[cfg(unix)]
-pub(crate) fn ending() -> Vec<i32> {
+pub fn ending() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGTERM};
     let mut signals = vec![SIGINT, SIGTERM];
     signals.extend((ignores(SIGHUP) == Some(false)).then_some(SIGHUP));
@@ -29,7 +29,7 @@ pub(crate) fn ending() -> Vec<i32> {
 
 /// The signals that ask a program to end: Ctrl-C and Ctrl-Break.
 #[cfg(windows)]
-pub(crate) fn ending() -> Vec<i32> {
+pub fn ending() -> Vec<i32> {
     vec![SIGINT, signal_hook::consts::SIGTERM]
 }
 
@@ -43,7 +43,7 @@ fn ignores(signal: i32) -> Option<bool> {
 }
 
 /// Listens to Ctrl-C.
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     stop: Stop,
     /// The next one ends the program.
     at_once: Arc<AtomicBool>,
@@ -53,7 +53,7 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// # Errors
     /// If the system does not allow signal handlers.
-    pub(crate) fn listen() -> io::Result<Self> {
+    pub fn listen() -> io::Result<Self> {
         let (stop, at_once) = (Stop::default(), Arc::new(AtomicBool::new(true)));
         // In this order: the first handler reads the flag, and the second sets it for the next
         // signal.
@@ -63,17 +63,18 @@ impl Interrupt {
         Ok(Self { stop, at_once, reading: false })
     }
 
-    pub(crate) fn stop(&self) -> Stop {
+    /// Ends the reading when Ctrl-C comes.
+    pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
 
     /// Whether it came.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.stop.flag().load(Ordering::Relaxed)
     }
 
     /// Something was read.
-    pub(crate) fn has_read(&mut self) {
+    pub fn has_read(&mut self) {
         if !self.reading {
             self.reading = true;
             self.at_once.store(false, Ordering::Relaxed);
@@ -81,7 +82,7 @@ impl Interrupt {
     }
 
     /// All is known that will be.
-    pub(crate) fn is_done(&self) {
+    pub fn is_done(&self) {
         self.at_once.store(true, Ordering::Relaxed);
     }
 }

@@ -7,7 +7,7 @@ use whyslow_io::Input;
 static ALL_REDIRECTS: AtomicBool = AtomicBool::new(false);
 
 /// Follows redirects to this machine and its network: `--allow-local-redirects`.
-pub(crate) fn allow_local_redirects() {
+pub fn allow_local_redirects() {
     ALL_REDIRECTS.store(true, Ordering::Relaxed);
 }
 

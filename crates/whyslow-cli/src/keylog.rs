@@ -17,7 +17,7 @@ static GIVEN: OnceLock<PathBuf> = OnceLock::new();
 static READ: OnceLock<Option<Arc<KeyLog>>> = OnceLock::new();
 
 /// Uses this key log for all captures that are read from now on.
-pub(crate) fn give(file: PathBuf) {
+pub fn give(file: PathBuf) {
     // A command line has one.
     let _ = GIVEN.set(file);
 }
@@ -26,7 +26,7 @@ pub(crate) fn give(file: PathBuf) {
 ///
 /// # Errors
 /// When there is one that cannot be read.
-pub(crate) fn options() -> anyhow::Result<ExplainOptions> {
+pub fn options() -> anyhow::Result<ExplainOptions> {
     let keys = match READ.get() {
         Some(keys) => keys.clone(),
         None => {
@@ -38,7 +38,7 @@ pub(crate) fn options() -> anyhow::Result<ExplainOptions> {
 }
 
 /// The same inputs and the key log, which no output may replace.
-pub(crate) fn protected(sources: Sources) -> Sources {
+pub fn protected(sources: Sources) -> Sources {
     sources.and_files(file().map(|(path, _)| path))
 }
 

@@ -9,19 +9,20 @@ use whyslow_io::Progress;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Shows how far the reading has come, once it has taken a while.
-pub(crate) struct Meter {
+pub struct Meter {
     /// Start of the reading; `None` if there is no terminal.
     began: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
 impl Meter {
-    pub(crate) fn new() -> Self {
+    /// Without a terminal on stderr it shows nothing.
+    pub fn new() -> Self {
         Self { began: stderr().is_terminal().then(Instant::now), bar: None }
     }
 
     /// The reading has come so far.
-    pub(crate) fn update(&mut self, progress: Progress) {
+    pub fn update(&mut self, progress: Progress) {
         let Some(bar) = &self.bar else {
             if self.began.is_some_and(|began| began.elapsed() > PATIENCE) {
                 self.bar = Some(bar(progress));
@@ -35,6 +36,12 @@ impl Meter {
             bar.set_length(total);
         }
         bar.set_position(progress.read);
+    }
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

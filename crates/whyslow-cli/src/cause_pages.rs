@@ -15,7 +15,7 @@ const WIDEST: usize = 100;
 ///
 /// # Errors
 /// If there is no cause of that name; the error suggests a similar name.
-pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
+pub fn one(slug: &str, width: usize) -> anyhow::Result<String> {
     let document = match (Cause::from_slug(slug), of_host(slug)) {
         (None, None) => bail!(unknown(slug, &names())),
         (Some(cause), None) => cause_pages::of(cause),
@@ -28,7 +28,7 @@ pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
 }
 
 /// Every cause with its first sentence.
-pub(crate) fn list(width: usize) -> String {
+pub fn list(width: usize) -> String {
     let mut document = String::new();
     for &cause in Cause::ALL {
         // Writing to a string cannot fail.
@@ -72,7 +72,7 @@ fn names() -> Vec<&'static str> {
 }
 
 /// Whether a cause has this name.
-pub(crate) fn is_cause(name: &str) -> bool {
+pub fn is_cause(name: &str) -> bool {
     names().contains(&name)
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn is_cause(name: &str) -> bool {
 ///
 /// # Errors
 /// For any other name; the error suggests a similar one.
-pub(crate) fn known(slug: &str) -> Result<Cause, String> {
+pub fn known(slug: &str) -> Result<Cause, String> {
     let names: Vec<_> = Cause::ALL.iter().map(|cause| cause.slug()).collect();
     Cause::from_slug(slug).ok_or_else(|| unknown(slug, &names))
 }
@@ -97,7 +97,7 @@ fn unknown(slug: &str, names: &[&str]) -> String {
 }
 
 /// The name that is most like this one, if any is.
-pub(crate) fn nearest<'a>(slug: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(slug: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slug = slug.to_lowercase().replace(['_', ' '], "-");
     names
         .map(|name| (strsim::jaro_winkler(&slug, name), name))

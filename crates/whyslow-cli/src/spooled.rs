@@ -10,7 +10,7 @@ use whyslow_io::{Input, Scratch, Spool, Stop};
 use whyslow_report::text::units;
 
 /// Inputs, all of them files for as long as it lives.
-pub(crate) struct SpooledInputs {
+pub struct SpooledInputs {
     spool: Spool,
     scratch: Scratch,
     #[cfg(unix)]
@@ -22,7 +22,7 @@ impl SpooledInputs {
     ///
     /// # Errors
     /// When it cannot be read or kept.
-    pub(crate) fn new(inputs: &[Input]) -> anyhow::Result<Self> {
+    pub fn new(inputs: &[Input]) -> anyhow::Result<Self> {
         let (scratch, stop) = (Scratch::default(), Stop::default());
         #[cfg(unix)]
         let guard = if inputs.iter().any(is_pipe) { Some(unix::Guard::new(&scratch, &stop)?) } else { None };
@@ -47,22 +47,22 @@ impl SpooledInputs {
     }
 
     /// The inputs in their order, all of them files.
-    pub(crate) fn inputs(&self) -> &[Input] {
+    pub fn inputs(&self) -> &[Input] {
         self.spool.inputs()
     }
 
     /// Names of the stored inputs, by the path of their temporary file.
-    pub(crate) fn names(&self) -> BTreeMap<String, String> {
+    pub fn names(&self) -> BTreeMap<String, String> {
         self.spool.spooled().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()
     }
 
     /// Where more can be kept; all of it goes with this.
-    pub(crate) fn scratch(&self) -> &Scratch {
+    pub fn scratch(&self) -> &Scratch {
         &self.scratch
     }
 
     /// The next signal handler ends the program in order, and then drops this.
-    pub(crate) fn hand_over(&mut self) {
+    pub fn hand_over(&mut self) {
         #[cfg(unix)]
         drop(self.guard.take());
     }

@@ -12,7 +12,7 @@ const SIMILARITY_MIN: f64 = 0.85;
 const MOST_NAMES: usize = 10_000;
 
 /// The error with a hint, where there is one.
-pub(crate) fn with_hint(error: &Error) -> String {
+pub fn with_hint(error: &Error) -> String {
     match hint(error) {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
@@ -20,7 +20,7 @@ pub(crate) fn with_hint(error: &Error) -> String {
 }
 
 /// The same for any error of a command.
-pub(crate) fn of(error: &anyhow::Error) -> Option<String> {
+pub fn of(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| cause.downcast_ref::<Error>()).and_then(hint)
 }
 

@@ -6,13 +6,13 @@ use whyslow_report::words::Lang;
 ///
 /// # Errors
 /// If it is neither English nor Chinese.
-pub(crate) fn parse(tag: &str) -> Result<Lang, String> {
+pub fn parse(tag: &str) -> Result<Lang, String> {
     Lang::from_tag(tag).ok_or_else(|| format!("no sentences in `{tag}`: use en or zh"))
 }
 
 /// The option's language, else the first that POSIX looks at: LC_ALL, LC_MESSAGES, LANG. English if
 /// they name neither language.
-pub(crate) fn chosen(option: Option<Lang>) -> Lang {
+pub fn chosen(option: Option<Lang>) -> Lang {
     option.unwrap_or_else(|| of_environment(|name| std::env::var(name).ok()))
 }
 

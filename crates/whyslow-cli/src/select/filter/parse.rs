@@ -36,7 +36,7 @@ const TESTS: &[&str] = &[
 ///
 /// # Errors
 /// What is wrong with it, with a caret at the place.
-pub(crate) fn parse(text: &str) -> Result<Filter, String> {
+pub fn parse(text: &str) -> Result<Filter, String> {
     let read = || {
         let tokens = tokens(text)?;
         let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0 };

@@ -2,8 +2,10 @@
 
 /// One quantity, or all from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range<T> {
+pub struct Range<T> {
+    /// The smaller end.
     pub least: T,
+    /// The larger end; the same if it is one quantity.
     pub most: T,
 }
 
@@ -11,10 +13,7 @@ pub(crate) struct Range<T> {
 ///
 /// # Errors
 /// Those of the quantity, and when the range is none.
-pub(crate) fn range<T: Copy + PartialOrd>(
-    text: &str,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Range<T>, String> {
+pub fn range<T: Copy + PartialOrd>(text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Range<T>, String> {
     let Some((least, most)) = text.split_once("..") else {
         return read(text).map(|one| Range { least: one, most: one });
     };
@@ -24,7 +23,7 @@ pub(crate) fn range<T: Copy + PartialOrd>(
 
 impl<T: Copy + PartialOrd> Range<T> {
     /// Its steps: 1, 3, 10, 30 and so on, between its ends, which belong to it.
-    pub(crate) fn steps(&self, to_number: impl Fn(T) -> f64, to_value: impl Fn(f64) -> T) -> Vec<T> {
+    pub fn steps(&self, to_number: impl Fn(T) -> f64, to_value: impl Fn(f64) -> T) -> Vec<T> {
         let (least, most) = (to_number(self.least), to_number(self.most));
         let mut steps = vec![self.least];
         let mut decade = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());

@@ -3,7 +3,7 @@
 
 mod url;
 
-pub(crate) use url::allow_local_redirects;
+pub use url::allow_local_redirects;
 
 use crate::exit::IN_PART;
 use crate::hints;
@@ -19,8 +19,10 @@ use whyslow_io::{Input, Stop, is_url};
 
 /// A transfer, or a connection, of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TransferPlace {
+pub struct TransferPlace {
+    /// The capture.
     pub input: Input,
+    /// The connection or transfer; none of both if the whole capture is meant.
     pub which: TransferName,
 }
 
@@ -29,7 +31,7 @@ impl TransferPlace {
     ///
     /// # Errors
     /// When a URL cannot be understood, or names several.
-    pub(crate) fn read(text: &Path) -> anyhow::Result<Self> {
+    pub fn read(text: &Path) -> anyhow::Result<Self> {
         let mut places = Self::all(text)?;
         match (places.pop(), places.len()) {
             (Some(place), 0) => Ok(place),
@@ -41,7 +43,7 @@ impl TransferPlace {
     ///
     /// # Errors
     /// When a URL cannot be understood, or names nothing.
-    pub(crate) fn all(text: &Path) -> anyhow::Result<Vec<Self>> {
+    pub fn all(text: &Path) -> anyhow::Result<Vec<Self>> {
         let named = text.to_str().filter(|_| !text.exists()).and_then(|text| text.rsplit_once('#'));
         let (path, which) = match named.and_then(|(path, which)| Some((path, TransferName::read(which)?))) {
             Some((path, which)) => (Path::new(path), which),
@@ -55,7 +57,7 @@ impl TransferPlace {
 ///
 /// # Errors
 /// When a URL cannot be understood, or names nothing.
-pub(crate) fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+pub fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for name in names {
         inputs.extend(input(name)?);
@@ -64,10 +66,11 @@ pub(crate) fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
 }
 
 /// Inputs that can be read, of several.
-pub(crate) struct Readable {
-    pub(crate) inputs: Vec<Input>,
+pub struct Readable {
+    /// Those that can be read, in their order.
+    pub inputs: Vec<Input>,
     /// Others were skipped.
-    pub(crate) is_part: bool,
+    pub is_part: bool,
 }
 
 impl Readable {
@@ -76,7 +79,7 @@ impl Readable {
     ///
     /// # Errors
     /// Returns an error if none of several inputs can be read.
-    pub(crate) fn of(inputs: &[Input]) -> anyhow::Result<Self> {
+    pub fn of(inputs: &[Input]) -> anyhow::Result<Self> {
         if inputs.len() < 2 {
             return Ok(Self { inputs: inputs.to_vec(), is_part: false });
         }
@@ -94,7 +97,7 @@ impl Readable {
     }
 
     /// The exit status of a command that succeeded with these inputs.
-    pub(crate) fn status(&self) -> ExitCode {
+    pub fn status(&self) -> ExitCode {
         if self.is_part { ExitCode::from(IN_PART) } else { ExitCode::SUCCESS }
     }
 }
@@ -122,7 +125,7 @@ fn input(name: &Path) -> anyhow::Result<Vec<Input>> {
 ///
 /// # Errors
 /// When it cannot be read.
-pub(crate) fn explain(input: &Input) -> anyhow::Result<Analysis> {
+pub fn explain(input: &Input) -> anyhow::Result<Analysis> {
     let (options, mut meter) = (keylog::options()?, Meter::new());
     let inputs = std::slice::from_ref(input);
     Ok(whyslow_io::explain_on(options, inputs, &Stop::default(), &mut |progress| meter.update(progress))?)
