@@ -70,7 +70,7 @@ pub(crate) enum Command {
     /// Make a request, and explain where its time went.
     Probe(Box<crate::probe::args::Probe>),
     /// Explain transfers as they end, on this machine or in a growing capture.
-    Watch(Box<crate::watch::Watch>),
+    Watch(Box<whyslow_watch::Watch>),
     /// Diagnose this machine's TCP stack: sockets, settings, counters, remembered metrics.
     #[cfg(target_os = "linux")]
     Host(Box<crate::host::args::HostArgs>),

@@ -33,7 +33,6 @@ mod report;
 mod settings;
 mod table;
 mod view;
-mod watch;
 
 use crate::args::Args;
 use crate::settings::{Settings, Task};
@@ -75,7 +74,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Probe(task) => return probe::run(task, out),
         #[cfg(target_os = "linux")]
         Task::Host(task) => return host::run(task, out),
-        Task::Watch(task) => return watch::run(task, out),
+        Task::Watch(task) => return whyslow_watch::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Mcp(task) => mcp::run(task)?,
         Task::Report(task) => return report::run(task),

@@ -5,7 +5,7 @@ use clap::{Command, CommandFactory, ValueHint};
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use whyslow_output::OutputPath;
+use whyslow_cli::output::OutputPath;
 
 #[path = "../tests/common/output_options.rs"]
 #[expect(dead_code, reason = "the runs are for the tests of the program")]

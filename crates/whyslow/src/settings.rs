@@ -44,7 +44,7 @@ pub(crate) enum Task {
     Prove(Box<crate::prove::args::Prove>),
     View(ViewTask),
     Mcp(crate::mcp::Mcp),
-    Watch(Box<crate::watch::Watch>),
+    Watch(Box<whyslow_watch::Watch>),
     Report(ReportTask),
     /// Only on Linux, for this reason.
     #[cfg(not(target_os = "linux"))]

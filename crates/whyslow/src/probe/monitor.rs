@@ -2,7 +2,6 @@
 
 use super::args::{Probe, Style};
 use super::rights;
-use crate::watch::metrics::server;
 use anyhow::Context;
 use prometheus_client::registry::Registry;
 use std::process::ExitCode;
@@ -25,7 +24,7 @@ pub(super) fn run(task: &Probe, plan: &Plan, every: Duration) -> anyhow::Result<
     let metrics = Metrics::register(&mut registry);
     rights::give_up(task, None)?;
     if let Some(address) = task.metrics {
-        server::start(address, registry)?;
+        whyslow_watch::serve_metrics(address, registry)?;
     }
     let (mut has_failed, mut has_exceeded) = (false, false);
     let schedule = Schedule { every, is_over: &|| interrupt.is_asked() };

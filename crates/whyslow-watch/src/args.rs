@@ -20,75 +20,75 @@ use whyslow_units::Nanos;
 `whyslow watch '/captures/ring*.pcapng'` the files of dumpcap or tcpdump as they grow, and\n\
 `ssh host tcpdump -U -s128 -w- tcp | whyslow watch -` another machine; `--view` shows it in the browser."
 )]
-pub(crate) struct Watch {
+pub struct Watch {
     /// Captures that grow, or a pattern of their names (in quotes, so that files to come are
     /// found), or `-` for a pipe; else a filter, as `tcp port 443` (the language of tcpdump).
     #[arg(value_name = "FILE|FILTER")]
-    pub what: Vec<String>,
+    pub(crate) what: Vec<String>,
 
     /// Watch this interface; may be given more than once [default: all of them].
     #[arg(long, short, value_name = "NAME")]
-    pub interface: Vec<String>,
+    pub(crate) interface: Vec<String>,
 
     /// Find programs in all network namespaces, so that connections of pods and containers have
     /// theirs: for a node of Kubernetes.
     #[arg(long)]
-    pub node: bool,
+    pub(crate) node: bool,
 
     /// Print which programs hold connections: what a watch of root leaves to a process of its own.
     #[cfg(target_os = "linux")]
     #[arg(long, hide = true)]
-    pub name_owners: bool,
+    pub(crate) name_owners: bool,
 
     /// End after this time, as `60s`.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::pause)]
-    pub duration: Option<Nanos>,
+    pub(crate) duration: Option<Nanos>,
 
     /// End when standard input ends: with the program that started this one and holds it.
     #[arg(long)]
-    pub until_eof: bool,
+    pub(crate) until_eof: bool,
 
     /// List transfers that took longer than this [default: 1s for lines and --keep, else all].
     #[arg(long, value_name = "TIME", value_parser = quantity::time, help_heading = "Selecting")]
-    pub slower_than: Option<Nanos>,
+    pub(crate) slower_than: Option<Nanos>,
 
     /// Only connections that match, as `host 192.0.2.1 and not port 22` (docs/usage.md has the
     /// syntax).
     #[arg(long, short = 'Y', value_name = "EXPR", value_parser = filter::parse, help_heading = "Selecting")]
-    pub filter: Option<filter::Filter>,
+    pub(crate) filter: Option<filter::Filter>,
 
     /// Only connections with this server: its name, its address, or either with its port.
     #[arg(long, value_name = "NAME", help_heading = "Selecting")]
-    pub server: Option<String>,
+    pub(crate) server: Option<String>,
 
     /// Only connections of this program on this machine: its name or its number.
     #[arg(long, value_name = "NAME|PID", help_heading = "Selecting")]
-    pub process: Option<String>,
+    pub(crate) process: Option<String>,
 
     /// Only connections of this container on this machine: its name in the pod, or the beginning
     /// of its id.
     #[arg(long, value_name = "NAME|ID", help_heading = "Selecting")]
-    pub container: Option<String>,
+    pub(crate) container: Option<String>,
 
     /// Only connections of these pods on this machine, as `shop/web-0` or `shop/web-*`.
     #[arg(long, value_name = "[NAMESPACE/]POD", value_parser = PodPattern::read, help_heading = "Selecting")]
-    pub pod: Option<PodPattern>,
+    pub(crate) pod: Option<PodPattern>,
 
     /// Only connections of pods in this namespace of Kubernetes.
     #[arg(long, value_name = "NAME", help_heading = "Selecting")]
-    pub namespace: Option<String>,
+    pub(crate) namespace: Option<String>,
 
     /// Only transfers that this cause cost time.
     #[arg(long, value_name = "CAUSE", value_parser = whyslow_cli::cause_pages::known, help_heading = "Selecting")]
-    pub cause: Option<Cause>,
+    pub(crate) cause: Option<Cause>,
 
     /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/2).
     #[arg(long, help_heading = "Output", conflicts_with_all = ["lines"])]
-    pub jsonl: bool,
+    pub(crate) jsonl: bool,
 
     /// Print lines though stdout is a terminal.
     #[arg(long, help_heading = "Output")]
-    pub lines: bool,
+    pub(crate) lines: bool,
 
     /// Show all of it on a page that only this machine can open, at this port of 127.0.0.1 or any
     /// free one; it stays until Ctrl-C.
@@ -100,51 +100,51 @@ pub(crate) struct Watch {
         default_missing_value = "0",
         help_heading = "Output"
     )]
-    pub view: Option<u16>,
+    pub(crate) view: Option<u16>,
 
     /// Servers and causes in each table.
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
-    pub top: usize,
+    pub(crate) top: usize,
 
     /// Offer metrics to Prometheus at this address, as `127.0.0.1:9464`.
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
-    pub metrics: Option<SocketAddr>,
+    pub(crate) metrics: Option<SocketAddr>,
 
     /// In metrics, label servers with the names that clients ask for, instead of their addresses.
     /// Clients choose these names; the first 50 get a label.
     #[arg(long, requires = "metrics", help_heading = "Output")]
-    pub metrics_names: bool,
+    pub(crate) metrics_names: bool,
 
     /// Send each listed transfer as a span to this collector of OpenTelemetry, as
     /// `http://127.0.0.1:4318`, with its cause, program and pod (OTLP over HTTP).
     #[arg(long, value_name = "URL", help_heading = "Output")]
-    pub otlp: Option<Endpoint>,
+    pub(crate) otlp: Option<Endpoint>,
 
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Packets")]
-    pub keep: Option<OutputPath>,
+    pub(crate) keep: Option<OutputPath>,
 
     /// Most that this file and the one before it, FILE.previous, take together: the older packets
     /// go first [default: no limit].
     #[arg(long, value_name = "SIZE", requires = "keep", value_parser = quantity::size, help_heading = "Packets")]
-    pub keep_size: Option<u64>,
+    pub(crate) keep_size: Option<u64>,
 
     /// Memory for the packets that may yet be written.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = quantity::size, help_heading = "Packets")]
-    pub memory: u64,
+    pub(crate) memory: u64,
 
     /// Bytes taken of each packet.
     #[arg(long, value_name = "SIZE", default_value = "128B", value_parser = quantity::size, help_heading = "Packets")]
-    pub snaplen: u64,
+    pub(crate) snaplen: u64,
 
     /// Memory of the kernel's ring: more of it bears longer bursts.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = quantity::size, help_heading = "Packets")]
-    pub ring: u64,
+    pub(crate) ring: u64,
 
     /// The path's capacity, as `100mbit`: estimates stay below it.
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
-    pub path_rate: Option<f64>,
+    pub(crate) path_rate: Option<f64>,
 }
 
 /// From where packets come.

@@ -203,7 +203,7 @@ fn handshake(one: &JoinInfo) -> JoinedConnection {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::watch::holder::tests::in_pod;
+    use crate::holder::tests::in_pod;
 
     #[test]
     fn lines_of_the_helper_are_read() {

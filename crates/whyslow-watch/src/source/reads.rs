@@ -1,6 +1,6 @@
 //! What sources share.
 
-use crate::watch::intake::Intake;
+use crate::intake::Intake;
 use std::time::Duration;
 use whyslow_analysis::Problem;
 use whyslow_core::capture::{CaptureError, Reader};
@@ -10,7 +10,7 @@ pub(super) const WAIT: Duration = Duration::from_millis(100);
 
 /// What came of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::watch) enum Reads {
+pub(crate) enum Reads {
     /// There may be more at once.
     More,
     /// Nothing more for now.

@@ -5,7 +5,7 @@
 //! rings of `tcpdump -W`, and those of `dumpcap -b`, whose files have new names.
 
 use super::reads::{Reads, WAIT, summarize};
-use crate::watch::intake::Intake;
+use crate::intake::Intake;
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
@@ -43,7 +43,7 @@ struct Open {
 }
 
 /// Files that grow.
-pub(in crate::watch) struct Follow {
+pub(crate) struct Follow {
     patterns: Vec<String>,
     current: Option<Open>,
     /// Files that were left, and when they were last written to by then.

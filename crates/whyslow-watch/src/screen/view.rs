@@ -1,8 +1,8 @@
 //! [`View`]: what is on the screen, and what keys do to it.
 
-use crate::watch::batch::{Batch, Counts};
-use crate::watch::record::Record;
-use crate::watch::tally::{Table, Tally};
+use crate::batch::{Batch, Counts};
+use crate::record::Record;
+use crate::tally::{Table, Tally};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cmp::Reverse;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::watch::batch::{Batch, Counts, Drops};
-use crate::watch::record::Record;
-use crate::watch::screen::view::Does;
-use crate::watch::tally::Tally;
+use crate::batch::{Batch, Counts, Drops};
+use crate::record::Record;
+use crate::screen::view::Does;
+use crate::tally::Tally;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

@@ -19,7 +19,7 @@ mod intake;
 mod json;
 mod keep;
 mod lines;
-pub(crate) mod metrics;
+mod metrics;
 #[cfg(target_os = "linux")]
 mod owners;
 mod page;
@@ -29,7 +29,8 @@ mod source;
 mod spans;
 mod tally;
 
-pub(crate) use args::Watch;
+pub use args::Watch;
+pub use metrics::server::start as serve_metrics;
 
 use anyhow::{Context, anyhow};
 use batch::{Batch, Counts, Order};
@@ -121,7 +122,7 @@ enum Prints {
 ///
 /// # Errors
 /// If there is nothing to watch, permission is denied, or the input is not a capture.
-pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
+pub fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     #[cfg(target_os = "linux")]
     if task.name_owners {
         // It ends with the watch, which closes the pipe.

@@ -1,13 +1,13 @@
 //! [`WatchedRing`]: packets of this machine.
 
 use super::reads::{Reads, WAIT};
-use crate::watch::batch::Drops;
-use crate::watch::intake::Intake;
+use crate::batch::Drops;
+use crate::intake::Intake;
 use std::time::Instant;
 use whyslow_live::watch::{Ring, RingOptions, WatchError};
 
 /// Packets of this machine.
-pub(in crate::watch) struct WatchedRing {
+pub(crate) struct WatchedRing {
     ring: Ring,
     /// The kernel is asked no more often.
     asked: Instant,

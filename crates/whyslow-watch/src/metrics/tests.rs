@@ -3,20 +3,17 @@
 use super::super::holder::tests::in_pod;
 use super::format::Format;
 use super::*;
-use exposition::Sample;
 use prometheus_client::encoding::text::encode;
 use whyslow_core::capture::Reader;
 use whyslow_diagnosis::explain::live::LiveExplainer;
-
-#[path = "../../../tests/common/exposition.rs"]
-mod exposition;
+use whyslow_testing::exposition::{self, Sample};
 
 const HOSTILE: &str = "evil\" } 1\nwhyslow_packets_total 9 # \\ \u{202e}\u{9b}31m";
 
 fn records() -> Vec<Record> {
     let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
     explainer.begin_capture("-");
-    reader.push(include_bytes!("../../../../../samples/timeout-server.pcap"), &mut explainer).unwrap();
+    reader.push(include_bytes!("../../../../samples/timeout-server.pcap"), &mut explainer).unwrap();
     let first = explainer.first_time().unwrap();
     explainer.finish().connections.into_iter().flat_map(|ended| Record::split(ended, first)).collect()
 }

@@ -101,7 +101,7 @@ impl PodPattern {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::watch::holder::tests::in_pod;
+    use crate::holder::tests::in_pod;
 
     #[test]
     fn a_holder_is_selected_by_process_container_pod_and_namespace() {

@@ -1,10 +1,10 @@
 //! Draws a [`View`].
 
 use super::view::{Mode, View};
-use crate::watch::holder::Holder;
-use crate::watch::lines::clock;
-use crate::watch::record::Record;
-use crate::watch::tally::Loss;
+use crate::holder::Holder;
+use crate::lines::clock;
+use crate::record::Record;
+use crate::tally::Loss;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};

@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 32;
 ///
 /// # Errors
 /// When the address cannot be had.
-pub(crate) fn start(address: SocketAddr, registry: Registry) -> anyhow::Result<()> {
+pub fn start(address: SocketAddr, registry: Registry) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).with_context(|| format!("--metrics {address}"))?;
     listener.set_nonblocking(true).context("--metrics")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("--metrics")?;

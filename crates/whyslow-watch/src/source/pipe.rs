@@ -1,7 +1,7 @@
 //! [`Pipe`]: a capture on standard input, as it comes.
 
 use super::reads::{Reads, WAIT, summarize};
-use crate::watch::intake::Intake;
+use crate::intake::Intake;
 use anyhow::Context;
 use std::io::{self, Read, stdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -13,7 +13,7 @@ const PIECE: usize = 256 << 10;
 const PIECES: usize = 16;
 
 /// Standard input, which a thread of its own waits for.
-pub(in crate::watch) struct Pipe {
+pub(crate) struct Pipe {
     pieces: Receiver<io::Result<Vec<u8>>>,
     reader: Reader,
 }
