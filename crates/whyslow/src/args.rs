@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Predict(Box<crate::predict::Predict>),
     /// Reproduce a captured transfer on this machine's own TCP stack, without and with its fix.
     #[cfg(target_os = "linux")]
-    Prove(Box<crate::prove::args::Prove>),
+    Prove(Box<whyslow_prove::Prove>),
     /// Only on Linux: reproduce a captured transfer, without and with its fix.
     #[cfg(not(target_os = "linux"))]
     Prove(LinuxOnly),

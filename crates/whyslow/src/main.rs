@@ -27,8 +27,6 @@ mod mcp;
 mod output_options;
 mod predict;
 mod probe;
-#[cfg(target_os = "linux")]
-mod prove;
 mod report;
 mod settings;
 mod table;
@@ -90,7 +88,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         #[cfg(not(target_os = "linux"))]
         Task::LinuxOnly(reason) => anyhow::bail!(*reason),
         #[cfg(target_os = "linux")]
-        Task::Prove(task) => return prove::run(task, out),
+        Task::Prove(task) => return whyslow_prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);

@@ -41,7 +41,7 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     #[cfg(target_os = "linux")]
-    Prove(Box<crate::prove::args::Prove>),
+    Prove(Box<whyslow_prove::Prove>),
     View(ViewTask),
     Mcp(crate::mcp::Mcp),
     Watch(Box<whyslow_watch::Watch>),

@@ -17,7 +17,6 @@ use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
 use ending::Ending;
 use replaced::refuse_to_replace;
 use score::Counts;
-pub(crate) use score::are_alike;
 use std::process::{ExitCode, ExitStatus};
 use whyslow_cli::exit::{FAILED, FOUND};
 use whyslow_cli::interrupt::ended_by;

@@ -12,7 +12,6 @@ mod right;
 
 pub(crate) use calibration::Counts;
 use calibration::ReportedCause;
-pub(crate) use right::are_alike;
 use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

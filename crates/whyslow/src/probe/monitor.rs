@@ -18,7 +18,7 @@ use whyslow_probe::{Metrics, Plan, Request, Results, Schedule, monitor};
 /// Returns an error if the address for the metrics is not available, or stdout cannot be written.
 pub(super) fn run(task: &Probe, plan: &Plan, every: Duration) -> anyhow::Result<ExitCode> {
     let mut interrupt = Interrupt::listen()?;
-    // The requests that were made are complete: Ctrl-C ends the waiting, and is no failure.
+    // The requests that were made are complete: Ctrl-C ends the waiting without a failure.
     interrupt.has_read();
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);

@@ -12,18 +12,8 @@ use whyslow_lab::draws::drawn;
 use whyslow_lab::figures::Figures;
 use whyslow_lab::scenario::Variant;
 use whyslow_lab::scenario::work::{Side, Transfers, Work};
+use whyslow_prove::are_alike;
 
-/// Causes that one capture cannot distinguish: either is right for the other.
-const ALIKE: &[[&str; 2]] = &[
-    ["server-think", "proxy-split"],
-    // A far connection without the rounds of slow start behind a proxy is a program that gets its
-    // data in pieces.
-    ["application", "proxy-split"],
-    ["zero-window", "host-cpu"],
-    // The special case is right for the general one.
-    ["loss", "random-loss"],
-    ["bandwidth", "shaper"],
-];
 /// What cannot be seen from an end. What is lost on the way to it has never been there: of large
 /// segments that never pass, only the waits for the timer are left. Behind a proxy a capture has
 /// another connection.
@@ -146,11 +136,6 @@ pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> 
     }
     let missing = |reported| WrongFinding { reported, cause: None };
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
-}
-
-/// Whether one capture cannot distinguish two causes.
-pub(crate) fn are_alike(one: &str, other: &str) -> bool {
-    ALIKE.iter().any(|pair| pair.contains(&one) && pair.contains(&other))
 }
 
 pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {

@@ -10,7 +10,8 @@
 //! meet.
 
 mod agreement;
-pub(crate) mod args;
+mod alike;
+mod args;
 mod captured;
 mod conversation;
 mod curves;
@@ -33,4 +34,6 @@ mod search;
 mod tests;
 mod trial;
 
-pub(crate) use run::run;
+pub use alike::are_alike;
+pub use args::Prove;
+pub use run::run;

@@ -29,7 +29,7 @@ const DISAGREES: u8 = 1;
 /// # Errors
 /// When the capture cannot be read, holds no transfer that can be made again, or namespaces are
 /// forbidden.
-pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
+pub fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
     let sources = whyslow_cli::output::sources(std::slice::from_ref(&place.input));
     sources.refuse_stdout()?;

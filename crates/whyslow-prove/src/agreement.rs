@@ -1,9 +1,9 @@
 //! [`Agreement`]: whether a run is the transfer that was captured, point by point.
 
+use super::alike::are_alike;
 use super::captured::Captured;
 use super::scenario::TransferScenario;
 use super::trial::Trial;
-use crate::lab::are_alike;
 use serde::Serialize;
 use whyslow_analysis::{Finding, Limit, Retransmitted, Round};
 

@@ -7,7 +7,7 @@ use whyslow_units::Nanos;
 
 /// What to prove.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Prove {
+pub struct Prove {
     /// A capture: `FILE` is the transfer that its verdict names, `FILE#3` that of connection 3,
     /// `FILE#3.2` its transfer 2.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
