@@ -5,6 +5,7 @@
 //! It reads captures for a command, and prints no finding.
 
 pub mod cause_pages;
+mod ending;
 pub mod exit;
 pub mod hints;
 pub mod interrupt;
@@ -18,5 +19,6 @@ pub mod reading;
 pub mod select;
 mod spooled;
 
+pub use ending::Ending;
 pub use progress::Meter;
 pub use spooled::SpooledInputs;

@@ -5,6 +5,7 @@ mod range;
 pub use range::{Range, range};
 
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
 use whyslow_units::Nanos;
 
@@ -57,6 +58,23 @@ pub fn rate(text: &str) -> Result<f64, String> {
 pub fn share(text: &str) -> Result<f64, String> {
     let range_text = "from 0 % to 50 %";
     Kind { noun: "share", example: "1%", units: SHARE, range: 0.0..=0.5, range_text }.read(text)
+}
+
+/// Checks a quantity with its unit, and leaves it as it was written.
+///
+/// # Errors
+/// Those of the quantity.
+pub fn as_written<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
+/// Takes `KEY=VALUE` apart.
+///
+/// # Errors
+/// When there is no `=`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, as path.rtt=50ms")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn nanos(value: f64) -> Nanos {

@@ -23,7 +23,7 @@ mod host;
 mod lab;
 mod mcp;
 // Some commands are Linux' alone.
-#[cfg(all(test, target_os = "linux", feature = "parquet"))]
+#[cfg(all(test, target_os = "linux", feature = "eval", feature = "parquet"))]
 mod output_options;
 mod predict;
 mod probe;

@@ -101,7 +101,7 @@ fn a_page_and_its_json_count_the_same() {
     assert!(page.contains("| `loss` | 2 | 1 | 20.0 % | 20.0 % | 20.0 % |"), "{page}");
     assert!(page.contains("not measured: refused"), "{page}");
     let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../../../docs/schema/whyslow-real-1.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../docs/schema/whyslow-real-1.schema.json")).unwrap();
     let json = serde_json::to_value(&report).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();

@@ -1,5 +1,6 @@
 //! [`Ending`]: what Ctrl-C and SIGTERM do while one's own programs run.
 
+use crate::interrupt::ended_by;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
@@ -7,11 +8,10 @@ use signal_hook::low_level::unregister;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use whyslow_cli::interrupt::ended_by;
 
 /// The signals that stop a run: what was captured by the first one is explained; a second one, of
 /// either, ends this program at once.
-pub(super) struct Ending {
+pub struct Ending {
     /// One has come, and the next one ends the program.
     stopped: Arc<AtomicBool>,
     /// Which.
@@ -21,9 +21,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
+    /// Listens to both signals.
+    ///
     /// # Errors
     /// If the system does not allow signal handlers.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub fn listen() -> io::Result<Self> {
         let (stopped, signal) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let mut interrupts = Vec::new();
         for number in [SIGINT, SIGTERM] {
@@ -42,13 +44,13 @@ impl Ending {
     }
 
     /// Is set when the run is to stop.
-    pub(super) fn flag(&self) -> &AtomicBool {
+    pub fn flag(&self) -> &AtomicBool {
         &self.stopped
     }
 
     /// The run is over. Returns the signal that stopped it, if any. The next handler of Ctrl-C
     /// decides from now on; the other signal ends the program.
-    pub(super) fn hand_over(self) -> Option<i32> {
+    pub fn hand_over(self) -> Option<i32> {
         for id in self.interrupts {
             unregister(id);
         }

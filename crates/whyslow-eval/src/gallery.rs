@@ -5,7 +5,6 @@ mod graphs;
 mod page;
 
 use super::args::Gallery;
-use super::replaced::refuse_to_replace;
 use anyhow::Context;
 use graphs::Graphs;
 use page::Row;
@@ -28,10 +27,12 @@ const READINGS: f64 = 3_000.0;
 ///
 /// # Errors
 /// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
-pub(super) fn make(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> {
+pub fn gallery(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> {
     let experiment = limited(task)?;
     let sources = Sources::default().and_files([&task.name]);
-    refuse_to_replace(&experiment, &sources, &task.out, 1)?;
+    for folder in run::replaced(&task.out, &experiment, 1) {
+        sources.refuse_folder(&folder)?;
+    }
     let mut target = Target::open(Some(&task.page), &sources)?;
     net::enter()?;
     let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
