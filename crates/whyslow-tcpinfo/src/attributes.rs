@@ -7,7 +7,7 @@ use std::net::IpAddr;
 const HEADER: usize = 4;
 
 /// Attributes by kind, up to the first that is damaged.
-pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn read(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     NlasIterator::new(bytes).map_while(|attribute| {
         let attribute = attribute.ok()?;
         let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
@@ -16,12 +16,12 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The first attribute of a kind.
-pub(super) fn find(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub fn find(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     read(bytes).find(|&(other, _)| other == kind).map(|(_, value)| value)
 }
 
 /// Appends an attribute.
-pub(super) fn put(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
+pub fn put(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
     let attribute = DefaultNla::new(kind, value.to_vec());
     let start = message.len();
     message.resize(start + attribute.buffer_len(), 0);
@@ -29,38 +29,38 @@ pub(super) fn put(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
 }
 
 /// Appends an attribute that holds attributes.
-pub(super) fn put_nested(message: &mut Vec<u8>, kind: u16, attributes: &[u8]) {
+pub fn put_nested(message: &mut Vec<u8>, kind: u16, attributes: &[u8]) {
     put(message, kind | NLA_F_NESTED, attributes);
 }
 
 /// Bytes at a place.
-pub(super) fn at<const N: usize>(bytes: &[u8], place: usize) -> Option<[u8; N]> {
+pub fn at<const N: usize>(bytes: &[u8], place: usize) -> Option<[u8; N]> {
     bytes.get(place..place.checked_add(N)?)?.try_into().ok()
 }
 
 /// A number at a place, in the machine's order of bytes.
-pub(super) fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
+pub fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
     at(bytes, place).map(u16::from_ne_bytes)
 }
 
 /// A number at a place, in the machine's order of bytes.
-pub(super) fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
+pub fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
     at(bytes, place).map(u32::from_ne_bytes)
 }
 
 /// A number at a place, in the machine's order of bytes.
-pub(super) fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
+pub fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
     at(bytes, place).map(u64::from_ne_bytes)
 }
 
 /// A text, with or without a zero at its end.
-pub(super) fn text(value: &[u8]) -> String {
+pub fn text(value: &[u8]) -> String {
     let end = value.iter().position(|&byte| byte == 0).unwrap_or(value.len());
     String::from_utf8_lossy(&value[..end]).into_owned()
 }
 
 /// An address, by its length.
-pub(super) fn address(value: &[u8]) -> Option<IpAddr> {
+pub fn address(value: &[u8]) -> Option<IpAddr> {
     at::<16>(value, 0).map(IpAddr::from).or_else(|| at::<4>(value, 0).map(IpAddr::from))
 }
 

@@ -26,7 +26,7 @@ const DONE: u16 = 3;
 const HEADER: usize = 16;
 
 /// A netlink socket.
-pub(super) struct Netlink {
+pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
@@ -34,7 +34,7 @@ pub(super) struct Netlink {
 
 /// Items of a list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct List<T> {
+pub struct List<T> {
     /// They.
     pub items: Vec<T>,
     /// Whether it changed each time it was read, so that some may lack and some be there twice.
@@ -135,7 +135,7 @@ fn parts(mut datagram: &[u8], sequence: u32, mut each: impl FnMut(&[u8])) -> Par
             let body = message.payload();
             match message.message_type() {
                 // Both hold an error number, negative; 0 is a receipt.
-                ERROR | DONE => match super::attributes::at(body, 0).map_or(0, i32::from_ne_bytes) {
+                ERROR | DONE => match crate::attributes::at(body, 0).map_or(0, i32::from_ne_bytes) {
                     number if number < 0 => {
                         return Part::Error(io::Error::from_raw_os_error(number.saturating_neg()));
                     }
