@@ -6,7 +6,7 @@ pub use range::{Range, range};
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
+use whyslow_text::quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
 use whyslow_units::Nanos;
 
 /// What an option takes.

@@ -3,7 +3,7 @@
 //! A bare number is refused. The caller knows the range, and words the message.
 //!
 //! ```
-//! use whyslow_quantity::{ParseError, SIZE, parse};
+//! use whyslow_text::quantity::{ParseError, SIZE, parse};
 //!
 //! assert_eq!(parse("64KiB", SIZE), Ok(65_536.0));
 //! assert_eq!(parse("64", SIZE), Err(ParseError::NoUnit));
