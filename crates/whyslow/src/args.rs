@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
+    #[cfg(feature = "export")]
     Export(Box<crate::export::args::Export>),
     /// Explain a cause: how it is recognised, why it costs time, how to fix it; without a name, all
     /// are listed.
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Merge(Explain),
     /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
     /// a loopback address.
+    #[cfg(feature = "mcp")]
     Mcp(crate::mcp::Mcp),
     /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
     Gateway(crate::gateway::Gateway),

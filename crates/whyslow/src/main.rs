@@ -12,6 +12,7 @@ mod condense;
 mod condensed_files;
 mod evidence;
 mod explain;
+#[cfg(feature = "export")]
 mod export;
 mod fail_on;
 mod gateway;
@@ -21,6 +22,7 @@ mod host;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
+#[cfg(feature = "mcp")]
 mod mcp;
 // Some commands are Linux' alone.
 #[cfg(all(test, target_os = "linux", feature = "eval", feature = "parquet"))]
@@ -74,10 +76,12 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Host(task) => return host::run(task, out),
         Task::Watch(task) => return whyslow_watch::run(task, out),
         Task::View(task) => view::run(task)?,
+        #[cfg(feature = "mcp")]
         Task::Mcp(task) => mcp::run(task)?,
         Task::Report(task) => return report::run(task),
         Task::Capture(task) => return capture::run(task, out),
         Task::Compare(task) => return compare::run(task, out),
+        #[cfg(feature = "export")]
         Task::Export(task) => return export::run(task),
         Task::Condense(task) => return condense::run(task),
         Task::Gateway(task) => return gateway::run(task, settings.color),

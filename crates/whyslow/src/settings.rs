@@ -30,6 +30,7 @@ pub(crate) enum Task {
     Explain(ExplainTask),
     Capture(Box<crate::capture::args::Capture>),
     Compare(crate::compare::args::Compare),
+    #[cfg(feature = "export")]
     Export(Box<crate::export::args::Export>),
     Condense(crate::condense::Condense),
     Gateway(crate::gateway::Gateway),
@@ -43,6 +44,7 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     Prove(Box<whyslow_prove::Prove>),
     View(ViewTask),
+    #[cfg(feature = "mcp")]
     Mcp(crate::mcp::Mcp),
     Watch(Box<whyslow_watch::Watch>),
     Report(ReportTask),
@@ -169,6 +171,7 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
         Command::Merge(args) => stitch(args)?,
         Command::Capture(task) => Task::Capture(task),
         Command::Compare(task) => Task::Compare(task),
+        #[cfg(feature = "export")]
         Command::Export(task) => Task::Export(task),
         Command::Gateway(task) => Task::Gateway(task),
         Command::Causes { slug } => Task::Causes(slug),
@@ -185,6 +188,7 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
         #[cfg(not(target_os = "linux"))]
         Command::Lab(_) => Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces"),
         Command::Watch(watch) => Task::Watch(watch),
+        #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => Task::Mcp(mcp),
         #[cfg(target_os = "linux")]
         Command::Prove(prove) => Task::Prove(prove),
