@@ -80,7 +80,7 @@ demo: tools page
 	    echo "nothing was recorded here: this is a bundled capture"; file=$(SAMPLE); \
 	fi; \
 	echo; echo "\$$ whyslow $$file"; target/demo/whyslow $$file; \
-	echo; echo "the program is target/demo/whyslow, without object stores and Parquet; make install builds all, as fast as it can be"
+	echo; echo "the program is target/demo/whyslow, without optimisation, exports, object stores and the server for assistants; make install builds all, as fast as it can be"
 
 demo-python: tools
 	@venv=$$(tools/wheel demo target/demo-python | tail -n 1); \

@@ -9,8 +9,8 @@ import { browserOfFile } from "./browser.mjs";
 import { root } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const SNAPSHOTS = "crates/whyslow/src/lab/gallery/page/snapshots";
-const url = pathToFileURL(join(root, SNAPSHOTS, "whyslow__lab__gallery__page__tests__gallery.snap.html")).href;
+const SNAPSHOTS = "crates/whyslow-eval/src/gallery/page/snapshots";
+const url = pathToFileURL(join(root, SNAPSHOTS, "whyslow_eval__gallery__page__tests__gallery.snap.html")).href;
 
 const { open } = browserOfFile();
 

@@ -6,6 +6,7 @@
 //! Unknown values are null.
 
 #![forbid(unsafe_code)]
+#![warn(clippy::disallowed_methods)]
 
 mod capture;
 pub mod cause;

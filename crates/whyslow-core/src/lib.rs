@@ -14,6 +14,7 @@
 //! inline a packet's way through it. The crate is pure: no file, socket, thread, clock or
 //! environment; time comes from the packets alone.
 #![forbid(unsafe_code)]
+#![warn(clippy::disallowed_methods)]
 
 pub mod capture;
 pub mod flow;

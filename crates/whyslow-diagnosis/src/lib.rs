@@ -39,6 +39,7 @@
 //! # }
 //! ```
 #![forbid(unsafe_code)]
+#![warn(clippy::disallowed_methods)]
 
 mod assemble;
 #[cfg(test)]

@@ -203,6 +203,12 @@ pub fn folder(out: &Path, experiment: &str, run: &Variant, repetition: u32) -> P
     out.join(plain(experiment)).join(format!("{}-{repetition}", plain(&run.label)))
 }
 
+/// The folders that the runs of an experiment empty or make, those of unfinished runs included.
+pub fn replaced<'a>(out: &'a Path, experiment: &'a Experiment, repeat: u32) -> impl Iterator<Item = PathBuf> + 'a {
+    let each = move |run: &'a Variant| (1..=repeat).map(move |nth| folder(out, &experiment.name, run, nth));
+    experiment.runs.iter().flat_map(each).flat_map(|folder| [folder.with_extension("partial"), folder])
+}
+
 /// The state that all runs share.
 struct Session<'a> {
     experiment: &'a Experiment,

@@ -2,7 +2,7 @@
 //!
 //! - [`capture`] records packets as pcapng, which is explained as any capture.
 //! - [`host`] reads sockets, remembered metrics, settings and counters, and changes nothing.
-//! - [`tcp_info`] is the kernel's account of a connection.
+//! - [`tcp_info`] is the kernel's account of a connection (`whyslow-tcpinfo`).
 //! - [`watch`] takes the packets of others, and keeps the last ones of every connection.
 //!
 //! All of it is Linux'; elsewhere there is nothing to see.
@@ -12,10 +12,9 @@ mod bpf;
 pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod host;
-#[cfg(target_os = "linux")]
-pub mod pacing;
 mod pcapng;
 #[cfg(target_os = "linux")]
 mod sys;
-pub mod tcp_info;
 pub mod watch;
+
+pub use whyslow_tcpinfo::tcp_info;

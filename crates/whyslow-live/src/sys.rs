@@ -1,42 +1,11 @@
-//! System calls that no safe wrapper offers: options of a socket that are structures, and the
-//! address of a packet socket.
+//! System calls that no safe wrapper offers: requests of ethtool, and the address of a packet
+//! socket.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// linux/sockios.h.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
-
-/// Reads an option into `space`. Returns how many bytes the kernel wrote, which differs between
-/// kernels.
-///
-/// # Errors
-/// Those of getsockopt(2).
-#[allow(unsafe_code)]
-pub(crate) fn getsockopt(socket: BorrowedFd<'_>, level: i32, name: i32, space: &mut [u8]) -> io::Result<usize> {
-    let mut length = libc::socklen_t::try_from(space.len()).unwrap_or(libc::socklen_t::MAX);
-    // SAFETY: `space` is writable for `length` bytes through the call, and the kernel writes no
-    // more than that; the descriptor is borrowed, so it is open.
-    let result =
-        unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, space.as_mut_ptr().cast(), &raw mut length) };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(usize::try_from(length).unwrap_or(0).min(space.len()))
-}
-
-/// Sets an option that is a structure.
-///
-/// # Errors
-/// Those of setsockopt(2).
-#[allow(unsafe_code)]
-pub(crate) fn setsockopt(socket: BorrowedFd<'_>, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
-    // SAFETY: `value` is readable for `length` bytes through the call; the descriptor is borrowed,
-    // so it is open.
-    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast(), length) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
 
 /// Gives a request of ethtool (linux/ethtool.h) to a device of the socket's network namespace; the
 /// kernel writes its answer over the request.

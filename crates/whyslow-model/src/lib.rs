@@ -12,6 +12,7 @@
 //! that takes more than [`MAX_STEPS`] (a window of one byte sends segments of one byte) at the rate
 //! of the second half of those steps. The [`Outcome`] records it.
 #![forbid(unsafe_code)]
+#![warn(clippy::disallowed_methods)]
 
 mod buffer;
 mod congestion;

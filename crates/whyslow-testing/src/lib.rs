@@ -7,6 +7,8 @@
 //! given at will: a program that no distribution brings, captures that are not part of the project,
 //! a quiet machine, a device that only root may open.
 
+pub mod exposition;
+
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::OpenOptions;

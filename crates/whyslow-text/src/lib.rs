@@ -2,7 +2,7 @@
 //!
 //! [`Line`] knows how many columns a character takes, and makes text from a capture [`harmless`].
 //! Styles are always written; the caller strips them if they are not wanted. [`json`] is the same
-//! for programs.
+//! for programs. [`units`] prints figures with their units, [`quantity`] reads them.
 //!
 //! Nothing here depends on the content: captures, findings and the gateway's requests alike.
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ pub mod json;
 mod lang;
 mod line;
 mod page;
+pub mod quantity;
 mod sentence;
 pub mod styles;
 mod table;

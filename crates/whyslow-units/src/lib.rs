@@ -1,6 +1,7 @@
 //! Newtypes for the quantities that the analysis works with, so that a time is never added to a
 //! byte count.
 #![forbid(unsafe_code)]
+#![warn(clippy::disallowed_methods)]
 
 pub mod stats;
 pub mod steps;

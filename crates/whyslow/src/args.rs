@@ -1,11 +1,11 @@
 //! The command line as it is typed.
 
 use crate::fail_on::FailOn;
-use crate::output::OutputPath;
-use crate::select::Selection;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
 use std::path::PathBuf;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::select::Selection;
 
 /// Explains why each TCP transfer in a packet capture was slow.
 ///
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
+    #[cfg(feature = "export")]
     Export(Box<crate::export::args::Export>),
     /// Explain a cause: how it is recognised, why it costs time, how to fix it; without a name, all
     /// are listed.
@@ -70,7 +71,7 @@ pub(crate) enum Command {
     /// Make a request, and explain where its time went.
     Probe(Box<crate::probe::args::Probe>),
     /// Explain transfers as they end, on this machine or in a growing capture.
-    Watch(Box<crate::watch::Watch>),
+    Watch(Box<whyslow_watch::Watch>),
     /// Diagnose this machine's TCP stack: sockets, settings, counters, remembered metrics.
     #[cfg(target_os = "linux")]
     Host(Box<crate::host::args::HostArgs>),
@@ -81,7 +82,7 @@ pub(crate) enum Command {
     Predict(Box<crate::predict::Predict>),
     /// Reproduce a captured transfer on this machine's own TCP stack, without and with its fix.
     #[cfg(target_os = "linux")]
-    Prove(Box<crate::prove::args::Prove>),
+    Prove(Box<whyslow_prove::Prove>),
     /// Only on Linux: reproduce a captured transfer, without and with its fix.
     #[cfg(not(target_os = "linux"))]
     Prove(LinuxOnly),
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Merge(Explain),
     /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
     /// a loopback address.
+    #[cfg(feature = "mcp")]
     Mcp(crate::mcp::Mcp),
     /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
     Gateway(crate::gateway::Gateway),
@@ -140,12 +142,12 @@ pub(crate) struct Explain {
 
     /// Rate of the link, as `100mbit` or `1 Gbit/s`: estimates stay below it, and buffers are sized
     /// for it [default: the rate in the capture].
-    #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
+    #[arg(long, value_name = "RATE", value_parser = whyslow_cli::quantity::rate)]
     pub path_rate: Option<f64>,
 
     /// A cause is called slow if it cost at least this time (100ms by default) and a tenth of the
     /// wait; with 0 if it cost any time. Smaller costs are shown below the verdict.
-    #[arg(long, value_name = "TIME", value_parser = crate::quantity::pause)]
+    #[arg(long, value_name = "TIME", value_parser = whyslow_cli::quantity::pause)]
     pub threshold: Option<whyslow_units::Nanos>,
 
     /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
@@ -215,7 +217,7 @@ pub(crate) struct Shape {
     pub top: Option<usize>,
 
     /// Language of the sentences: en or zh [default: by LC_ALL, LC_MESSAGES or LANG].
-    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    #[arg(long, value_name = "LANGUAGE", value_parser = whyslow_cli::language::parse)]
     pub lang: Option<whyslow_report::words::Lang>,
 }
 

@@ -4,13 +4,13 @@ pub(crate) mod args;
 mod plan;
 mod target;
 
-use crate::output::Output;
 use anyhow::{Context, bail};
 use args::Capture;
 use plan::Plan;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use whyslow_cli::output::Output;
 
 /// Prints the capture command, or runs it and explains the packets.
 ///
@@ -44,7 +44,7 @@ fn stream(words: &[String], explain: &[String]) -> anyhow::Result<ExitCode> {
         .and_then(|own| Command::new(own).args(explain).arg("-").stdin(packets).status())
         .context("this program cannot be started again");
     let captured = source.wait();
-    let code = explained?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILED);
+    let code = explained?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(whyslow_cli::exit::FAILED);
     // What was explained counts: `timeout` and Ctrl-C end a capture with a status of their own.
     captured?;
     Ok(ExitCode::from(code))

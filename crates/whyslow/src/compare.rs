@@ -2,15 +2,14 @@
 
 pub(crate) mod args;
 
-use crate::keylog;
-use crate::output::{Output, Target, sources};
-use crate::place::{self, TransferPlace};
 use crate::settings::PageTask;
-use crate::spooled::SpooledInputs;
-use crate::{report, view};
+use crate::view;
 use anyhow::{Context, bail};
 use args::Compare;
 use std::process::ExitCode;
+use whyslow_cli::output::{Output, Target, sources};
+use whyslow_cli::place::{self, TransferPlace};
+use whyslow_cli::{SpooledInputs, keylog, reading};
 use whyslow_diagnosis::compare::{self, ChosenTransfer, choose};
 use whyslow_io::Input;
 use whyslow_report::render::compare as render;
@@ -79,11 +78,11 @@ fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode>
         compare: Some([sought(0), sought(1)]),
         ..Opening::default()
     };
-    let reading = report::read(&opening)?;
+    let reading = reading::read(&opening)?;
     let find = |index: usize| sought(index).find(&reading).with_context(|| places[index].input.name());
     are_two(&find(0)?, &find(1)?)?;
     match target {
-        Some(target) => report::write(reading, &opening, target)?,
+        Some(target) => reading::write_page(reading, &opening, target)?,
         None => view::show(Some(opening), Some(reading), &mut kept, PageTask { port: task.port, open: task.open })?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,15 +1,14 @@
 //! `whyslow condense`: captures become condensed ones, each by itself.
 
-use crate::exit::FAILED;
-use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::keylog;
-use crate::output::{OutputPath, Target, complain, sources};
-use crate::progress::Meter;
 use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::interrupt::{INTERRUPTED, Interrupt};
+use whyslow_cli::output::{OutputPath, Target, complain, sources};
+use whyslow_cli::{Meter, keylog};
 use whyslow_io::{Input, ScanError, Scanned};
 
 /// What the name of a condensed capture ends with.
@@ -33,7 +32,7 @@ pub(crate) struct Condense {
 /// # Errors
 /// When something cannot be written, or two captures have one name.
 pub(crate) fn run(task: &Condense) -> anyhow::Result<ExitCode> {
-    let inputs = crate::place::inputs(&task.files)?;
+    let inputs = whyslow_cli::place::inputs(&task.files)?;
     let targets = targets(&inputs, &task.out)?;
     let sources = keylog::protected(sources(&inputs));
     fs::create_dir_all(&task.out).with_context(|| task.out.display().to_string())?;

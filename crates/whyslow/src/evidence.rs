@@ -1,9 +1,9 @@
 //! Inputs that hold no packets but the output of another tool: `ss`, `nstat`, iperf3, curl, ping.
 
-use crate::interrupt::Interrupt;
-use crate::output::Output;
 use crate::settings::Format;
 use std::io::{self, IsTerminal, Read, stdin};
+use whyslow_cli::interrupt::Interrupt;
+use whyslow_cli::output::Output;
 use whyslow_evidence::{MAX_BYTES, Report};
 use whyslow_io::Input;
 use whyslow_report::render::evidence;

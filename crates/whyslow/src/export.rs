@@ -11,11 +11,6 @@ mod parquet;
 mod png;
 mod tables;
 
-use crate::keylog;
-use crate::output::{Target, sources};
-use crate::place::{Readable, TransferPlace};
-use crate::report;
-use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
 use args::{Export, Of, TrackArg};
 use packets::ConnectionPackets;
@@ -23,6 +18,9 @@ use std::io::{IsTerminal, Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 use whyslow_analysis::{Analysis, Connection, End};
+use whyslow_cli::output::{Target, sources};
+use whyslow_cli::place::{Readable, TransferPlace};
+use whyslow_cli::{SpooledInputs, keylog, reading};
 use whyslow_diagnosis::compare::{TransferName, choose};
 use whyslow_diagnosis::series::SeriesBuilder;
 use whyslow_io::Input;
@@ -65,7 +63,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
         Some(kept) => Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) },
         None => Opening::of(inputs.clone()),
     };
-    let reading = report::read(&opening)?;
+    let reading = reading::read(&opening)?;
     let names: Vec<_> = inputs.iter().map(Input::name).collect();
     let connection = find(&reading.analysis, which).with_context(|| names.join(", "))?;
     let capture = reading.analysis.captures.get(connection.capture);

@@ -1,9 +1,9 @@
 //! [`FailOn`]: what makes the exit status 1.
 
 use crate::ci::baseline::{Change, SLOWER};
-use crate::quantity;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Analysis, Finding};
+use whyslow_cli::quantity;
 use whyslow_evidence::Report;
 use whyslow_report::ranking;
 use whyslow_units::Nanos;
@@ -39,7 +39,7 @@ impl FailOn {
         };
         let what = match name.trim() {
             "any" => What::Any,
-            name => What::Cause(crate::cause_pages::known(name)?),
+            name => What::Cause(whyslow_cli::cause_pages::known(name)?),
         };
         Ok(Self { what, over })
     }

@@ -1,13 +1,13 @@
 //! `whyslow gateway`: starts `whyslow-gateway`, a program of its own, with the same arguments.
 
-use crate::exit::FAILED;
-use crate::output::complain;
 use anstream::ColorChoice;
 use std::env::{consts::EXE_SUFFIX, current_exe};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::output::complain;
 
 /// What is passed on.
 #[derive(Debug, clap::Args)]

@@ -4,13 +4,13 @@
 
 pub(crate) mod args;
 
-use crate::exit::FOUND;
-use crate::language;
-use crate::output::{Output, complain};
 use anyhow::Context;
 use args::{HostArgs, Pace};
 use std::process::ExitCode;
 use std::thread::sleep;
+use whyslow_cli::exit::FOUND;
+use whyslow_cli::language;
+use whyslow_cli::output::{Output, complain};
 use whyslow_host::{History, HostReport, Look, Settings, json, page};
 
 /// Looks at this machine, and prints what makes transfers slow.

@@ -6,51 +6,41 @@
 
 mod args;
 mod capture;
-mod cause_pages;
 mod ci;
 mod compare;
+mod condense;
+mod condensed_files;
 mod evidence;
-mod exit;
 mod explain;
+#[cfg(feature = "export")]
 mod export;
 mod fail_on;
 mod gateway;
-mod hints;
 // A machine's TCP state is read in Linux' format.
-mod condensed_files;
 #[cfg(target_os = "linux")]
 mod host;
-mod interrupt;
-mod keylog;
-mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
-mod language;
+#[cfg(feature = "mcp")]
 mod mcp;
-mod output;
-mod place;
+// Some commands are Linux' alone.
+#[cfg(all(test, target_os = "linux", feature = "eval", feature = "parquet"))]
+mod output_options;
 mod predict;
 mod probe;
-mod progress;
-// Their output too.
-mod condense;
-#[cfg(target_os = "linux")]
-mod prove;
-mod quantity;
 mod report;
-mod select;
 mod settings;
 mod table;
 mod view;
-mod watch;
 
 use crate::args::Args;
-use crate::exit::FAILED;
-use crate::output::{Output, complain, manual};
 use crate::settings::{Settings, Task};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
+use whyslow_cli::exit::FAILED;
+use whyslow_cli::output::{Output, complain, is_broken_pipe, manual};
+use whyslow_cli::{cause_pages, hints};
 
 /// Many short connections are many small pieces of memory, taken and given back.
 #[global_allocator]
@@ -67,7 +57,7 @@ fn main() -> ExitCode {
         Err(error) if error.is::<clap::Error>() => {
             error.downcast::<clap::Error>().map_or(FAILED.into(), |error| error.exit())
         }
-        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hints::of(&error).map(|hint| format!("; {hint}")).unwrap_or_default();
             complain(&format!("{error:#}{hint}"));
@@ -84,12 +74,14 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Probe(task) => return probe::run(task, out),
         #[cfg(target_os = "linux")]
         Task::Host(task) => return host::run(task, out),
-        Task::Watch(task) => return watch::run(task, out),
+        Task::Watch(task) => return whyslow_watch::run(task, out),
         Task::View(task) => view::run(task)?,
+        #[cfg(feature = "mcp")]
         Task::Mcp(task) => mcp::run(task)?,
         Task::Report(task) => return report::run(task),
         Task::Capture(task) => return capture::run(task, out),
         Task::Compare(task) => return compare::run(task, out),
+        #[cfg(feature = "export")]
         Task::Export(task) => return export::run(task),
         Task::Condense(task) => return condense::run(task),
         Task::Gateway(task) => return gateway::run(task, settings.color),
@@ -100,7 +92,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         #[cfg(not(target_os = "linux"))]
         Task::LinuxOnly(reason) => anyhow::bail!(*reason),
         #[cfg(target_os = "linux")]
-        Task::Prove(task) => return prove::run(task, out),
+        Task::Prove(task) => return whyslow_prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);

@@ -1,12 +1,12 @@
 //! `whyslow mcp`: the server for assistants.
 
-use crate::language;
-use crate::output::{complain, notify};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use whyslow_cli::language;
+use whyslow_cli::output::{complain, notify};
 use whyslow_mcp::{Allowed, Folders, HttpServer, Settings, Token, serve_stdio};
 use whyslow_report::words::Lang;
 

@@ -1,10 +1,10 @@
 //! `whyslow predict`: how long a transfer would take, without a capture.
 
-use crate::output::Output;
-use crate::quantity::{self, Range};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
+use whyslow_cli::output::Output;
+use whyslow_cli::quantity::{self, Range};
 use whyslow_model::Algorithm;
 use whyslow_model::plan::{Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_report::render::forecast::{self, grid};

@@ -11,13 +11,13 @@ mod rights;
 mod threshold;
 mod web;
 
-use crate::exit::{FAILED, FOUND};
-use crate::output::{Output, Sources, complain};
 use anyhow::Context;
 use args::{Probe, Style};
 use meter::Meter;
 use std::process::ExitCode;
 use web::Wanted;
+use whyslow_cli::exit::{FAILED, FOUND};
+use whyslow_cli::output::{Output, Sources, complain};
 use whyslow_io::Scratch;
 use whyslow_probe::report::{formats, json, page};
 use whyslow_probe::{Capture, Recording, Request, Requests, Results};

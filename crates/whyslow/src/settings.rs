@@ -2,10 +2,6 @@
 
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
-use crate::language;
-use crate::output::OutputPath;
-use crate::place::{TransferPlace, inputs};
-use crate::select::Selection;
 use anstream::ColorChoice;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -14,6 +10,10 @@ use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
+use whyslow_cli::language;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::place::{TransferPlace, inputs};
+use whyslow_cli::select::Selection;
 use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::words::Lang;
 
@@ -30,6 +30,7 @@ pub(crate) enum Task {
     Explain(ExplainTask),
     Capture(Box<crate::capture::args::Capture>),
     Compare(crate::compare::args::Compare),
+    #[cfg(feature = "export")]
     Export(Box<crate::export::args::Export>),
     Condense(crate::condense::Condense),
     Gateway(crate::gateway::Gateway),
@@ -41,10 +42,11 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     #[cfg(target_os = "linux")]
-    Prove(Box<crate::prove::args::Prove>),
+    Prove(Box<whyslow_prove::Prove>),
     View(ViewTask),
+    #[cfg(feature = "mcp")]
     Mcp(crate::mcp::Mcp),
-    Watch(Box<crate::watch::Watch>),
+    Watch(Box<whyslow_watch::Watch>),
     Report(ReportTask),
     /// Only on Linux, for this reason.
     #[cfg(not(target_os = "linux"))]
@@ -139,9 +141,9 @@ impl Settings {
             return Err(Args::command().error(ErrorKind::ArgumentConflict, message).into());
         }
         if args.allow_local_redirects {
-            crate::place::allow_local_redirects();
+            whyslow_cli::place::allow_local_redirects();
         }
-        args.keylog.into_iter().for_each(crate::keylog::give);
+        args.keylog.into_iter().for_each(whyslow_cli::keylog::give);
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -169,6 +171,7 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
         Command::Merge(args) => stitch(args)?,
         Command::Capture(task) => Task::Capture(task),
         Command::Compare(task) => Task::Compare(task),
+        #[cfg(feature = "export")]
         Command::Export(task) => Task::Export(task),
         Command::Gateway(task) => Task::Gateway(task),
         Command::Causes { slug } => Task::Causes(slug),
@@ -185,6 +188,7 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
         #[cfg(not(target_os = "linux"))]
         Command::Lab(_) => Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces"),
         Command::Watch(watch) => Task::Watch(watch),
+        #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => Task::Mcp(mcp),
         #[cfg(target_os = "linux")]
         Command::Prove(prove) => Task::Prove(prove),

@@ -1,12 +1,11 @@
 //! `whyslow --table`: a line a file, each read by itself.
 
-use crate::exit::{FAILED, FOUND, IN_PART};
-use crate::hints;
-use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Output, sources};
-use crate::progress::Meter;
 use crate::settings::ExplainTask;
 use std::process::ExitCode;
+use whyslow_cli::exit::{FAILED, FOUND, IN_PART};
+use whyslow_cli::interrupt::{INTERRUPTED, Interrupt};
+use whyslow_cli::output::{Output, sources};
+use whyslow_cli::{Meter, hints};
 use whyslow_report::render::table::{self, CaptureRow};
 
 /// Reads the inputs one after the other, and prints a line for each. The line of an unreadable

@@ -1,13 +1,7 @@
 //! `whyslow view`: the page on this machine.
 
-#[cfg(unix)]
-use crate::interrupt::{ended_by, ending};
-use crate::keylog;
-use crate::output::{complain, print_line, sources};
-use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};
-use crate::spooled::SpooledInputs;
 use anyhow::Context;
 use std::fs::File;
 use std::io::Write;
@@ -15,6 +9,11 @@ use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::{process, thread};
 use tempfile::NamedTempFile;
+#[cfg(unix)]
+use whyslow_cli::interrupt::{ended_by, ending};
+use whyslow_cli::output::{complain, print_line, sources};
+use whyslow_cli::place::Readable;
+use whyslow_cli::{SpooledInputs, keylog};
 use whyslow_io::{Error, Input, Reading, Scratch};
 #[cfg(unix)]
 use whyslow_serve::Stopper;

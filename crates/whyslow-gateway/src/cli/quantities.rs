@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
-use whyslow_quantity::{SIZE, TIME, Unit, parse};
+use whyslow_text::quantity::{SIZE, TIME, Unit, parse};
 
 /// Longer times than packets take, in seconds.
 const AGES: &[Unit] = &[("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0)];

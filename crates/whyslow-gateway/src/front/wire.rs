@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
-use whyslow_live::tcp_info;
+use whyslow_tcpinfo::tcp_info;
 
 /// Time and bytes for which a closing connection is still read.
 const LINGER: (Duration, u64) = (Duration::from_secs(2), 1 << 20);

@@ -5,7 +5,7 @@
 
 use super::transfer::{Limit, Limits};
 use std::time::{Duration, Instant};
-use whyslow_live::tcp_info::TcpInfo;
+use whyslow_tcpinfo::tcp_info::TcpInfo;
 
 /// BBR paces above its bandwidth estimate by 2.77 while it looks for the path's rate, and by 1.25
 /// at most later (`bbr_high_gain`, `bbr_pacing_gain`).

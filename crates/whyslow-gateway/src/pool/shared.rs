@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_rustls::rustls::ClientConfig;
-use whyslow_live::tcp_info::TcpInfo;
+use whyslow_tcpinfo::tcp_info::TcpInfo;
 
 /// Round trip from which on windows are large enough to harm others, µs.
 const LONG_PATH: u64 = 10_000;

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use whyslow_live::tcp_info::{self, TcpInfo};
+use whyslow_tcpinfo::tcp_info::{self, TcpInfo};
 
 /// Between two samples of `TCP_INFO` while a body goes out.
 const SAMPLE_EVERY: Duration = Duration::from_millis(5);
@@ -157,7 +157,7 @@ impl WireView {
 fn limit_pacing(socket: &TcpStream, rate: Option<u64>) {
     use std::os::fd::AsFd;
     // A kernel that cannot do it sends as it did.
-    let _ = whyslow_live::pacing::limit_pacing(socket.as_fd(), rate);
+    let _ = whyslow_tcpinfo::pacing::limit_pacing(socket.as_fd(), rate);
 }
 
 #[cfg(not(target_os = "linux"))]

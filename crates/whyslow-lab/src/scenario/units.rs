@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
-use whyslow_quantity::{RATE, SHARE, SIZE, TIME, Unit, parse};
+use whyslow_text::quantity::{RATE, SHARE, SIZE, TIME, Unit, parse};
 
 /// A length of time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

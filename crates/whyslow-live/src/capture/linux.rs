@@ -205,7 +205,7 @@ fn is_expected(expected: &mut VecDeque<Expected>, ends: [SocketAddr; 2], link: &
 /// Packets that the kernel had no room for (`struct tpacket_stats`).
 fn dropped(socket: &Socket) -> u64 {
     let mut bytes = [0; 8];
-    match crate::sys::getsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut bytes) {
+    match whyslow_tcpinfo::sys::getsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut bytes) {
         Ok(8) => u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]).into(),
         _ => 0,
     }

@@ -1,11 +1,11 @@
 //! Network devices by rtnetlink(7), with their data from ethtool.
 
-use super::attributes::{find, read, text, u32_at, u64_at};
-use super::netlink::{List, Netlink};
 use super::{Device, Qdisc, driver_counters, ethtool};
 use nix::sys::socket::SockProtocol;
 use std::collections::BTreeMap;
 use std::io;
+use whyslow_tcpinfo::attributes::{find, read, text, u32_at, u64_at};
+use whyslow_tcpinfo::netlink::{List, Netlink};
 
 const RTM_GETLINK: u16 = 18;
 const RTM_GETQDISC: u16 = 38;
@@ -135,9 +135,9 @@ fn qdisc(message: &[u8]) -> Option<(u32, Qdisc)> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::attributes::{put, put_nested};
     use super::*;
     use proptest::prelude::*;
+    use whyslow_tcpinfo::attributes::{put, put_nested};
 
     #[test]
     fn a_device_is_read() {

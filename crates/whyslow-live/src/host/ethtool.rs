@@ -1,10 +1,10 @@
 //! Offloads, speeds and rings of devices: generic netlink `ethtool` (linux/ethtool_netlink.h).
 
 use super::Rings;
-use super::attributes::{find, put_nested, read, text, u32_at};
 use super::generic::Family;
 use std::collections::BTreeMap;
 use std::io;
+use whyslow_tcpinfo::attributes::{find, put_nested, read, text, u32_at};
 
 /// Commands.
 const LINKMODES_GET: u8 = 4;
@@ -120,9 +120,9 @@ fn names(bitset: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::attributes::put;
     use super::*;
     use proptest::prelude::*;
+    use whyslow_tcpinfo::attributes::put;
 
     /// With a mask it lists bits that are not set as well.
     fn bitset(names: &[&str], has_mask: bool) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! Generic netlink: families that the kernel numbers as they come (linux/genetlink.h).
 
-use super::attributes::{find, put, u16_at};
-use super::netlink::{List, Netlink};
 use nix::sys::socket::SockProtocol;
 use std::io;
+use whyslow_tcpinfo::attributes::{find, put, u16_at};
+use whyslow_tcpinfo::netlink::{List, Netlink};
 
 /// The family that knows the others.
 const CONTROL: u16 = 0x10;

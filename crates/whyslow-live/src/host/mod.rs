@@ -9,7 +9,6 @@
 //! It reads, and judges nothing; nothing is changed. Data that the kernel does not offer, or does
 //! not show to this user, is `None`, and [`Host::missing`] has the reason.
 
-mod attributes;
 mod cgroups;
 mod conntrack;
 mod counters;
@@ -18,7 +17,6 @@ mod driver_counters;
 mod ethtool;
 mod generic;
 mod namespaces;
-mod netlink;
 mod options;
 mod owners;
 mod peer_metrics;
@@ -32,7 +30,7 @@ mod sockets;
 pub use cgroups::{container, unit};
 pub use options::{InvalidPrefix, Namespaces, Options, Prefix, Scope};
 pub use pods::Pod;
-pub use routes::route_to;
+pub use whyslow_tcpinfo::routes::Route;
 
 use crate::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
@@ -272,27 +270,6 @@ pub struct PeerMetrics {
     pub cwnd: Option<u32>,
     /// Segments of reordering.
     pub reordering: Option<u32>,
-}
-
-/// A route that is used (`ip route get`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Route {
-    /// To where: `default`, `192.0.2.0/24`.
-    pub to: String,
-    /// The next hop.
-    pub via: Option<IpAddr>,
-    /// The device.
-    pub device: Option<String>,
-    /// Initial congestion window, segments, where the route sets one.
-    pub initcwnd: Option<u32>,
-    /// Initial receive window, segments, where the route sets one.
-    pub initrwnd: Option<u32>,
-    /// Congestion control, where the route sets one.
-    pub congestion_control: Option<String>,
-    /// Metrics that are locked, and all else that the route sets, as `ip route` prints it.
-    pub others: Vec<String>,
-    /// All of it as `ip route change` takes it, and `ip -6 route change` of a peer of IPv6.
-    pub text: String,
 }
 
 /// A network device.

@@ -1,10 +1,10 @@
 //! What the kernel remembers of peers: generic netlink `tcp_metrics` (linux/tcp_metrics.h).
 
 use super::PeerMetrics;
-use super::attributes::{address, read, u32_at, u64_at};
 use super::generic::Family;
-use super::netlink::List;
 use std::io;
+use whyslow_tcpinfo::attributes::{address, read, u32_at, u64_at};
+use whyslow_tcpinfo::netlink::List;
 
 const TCP_METRICS_CMD_GET: u8 = 1;
 
@@ -89,9 +89,9 @@ impl Values {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::attributes::{put, put_nested};
     use super::*;
     use proptest::prelude::*;
+    use whyslow_tcpinfo::attributes::{put, put_nested};
 
     fn entry(values: &[(u16, u32)]) -> Vec<u8> {
         let (mut nested, mut bytes) = (Vec::new(), Vec::new());

@@ -173,7 +173,7 @@ impl Notes<'_> {
         result.map_err(|error| self.note(what, why(&error))).ok()
     }
 
-    fn complete<T>(&mut self, what: &str, list: super::netlink::List<T>) -> Vec<T> {
+    fn complete<T>(&mut self, what: &str, list: whyslow_tcpinfo::netlink::List<T>) -> Vec<T> {
         if list.changed {
             self.note(what, "the list changed while it was read: some may lack".to_owned());
         }

@@ -1,12 +1,12 @@
 //! TCP sockets over netlink's sock_diag (sock_diag(7), linux/inet_diag.h).
 
-use super::attributes::{at, read, text, u32_at, u64_at};
-use super::netlink::{List, Netlink};
 use super::{Memory, Prefix, Socket, State, Timer, TimerKind};
 use crate::tcp_info::TcpInfo;
 use nix::sys::socket::SockProtocol;
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use whyslow_tcpinfo::attributes::{at, read, text, u32_at, u64_at};
+use whyslow_tcpinfo::netlink::{List, Netlink};
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 
@@ -180,10 +180,10 @@ fn timer_of(kind: u8, retransmits: u8, expires_ms: u32) -> Option<Timer> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::attributes::put;
     use super::*;
     use proptest::prelude::*;
     use std::net::Ipv6Addr;
+    use whyslow_tcpinfo::attributes::put;
 
     /// The kernel's message about a socket, with ports 80 and 5000.
     fn message(family: i32, state: u8, local: &[u8], remote: &[u8]) -> Vec<u8> {

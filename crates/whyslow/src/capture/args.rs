@@ -32,7 +32,7 @@ pub(crate) struct Capture {
     #[arg(long, value_name = "NAME")]
     pub(super) interface: Option<String>,
     /// Stop after this time, as `30s`.
-    #[arg(long = "for", value_name = "TIME", value_parser = crate::quantity::time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = whyslow_cli::quantity::time)]
     pub(super) time: Option<Nanos>,
     /// Keep the last N files of 100 MB there, until stopped, for what happens rarely; they are
     /// fetched and explained later.

@@ -1,8 +1,8 @@
 //! The command line of `whyslow compare`.
 
-use crate::output::OutputPath;
 use clap::Args;
 use std::path::PathBuf;
+use whyslow_cli::output::OutputPath;
 
 /// What to compare.
 #[derive(Clone, Debug, Args)]

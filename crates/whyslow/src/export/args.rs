@@ -1,11 +1,11 @@
 //! The command line of `whyslow export`.
 
-use crate::output::OutputPath;
-use crate::quantity;
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 use whyslow_analysis::End;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::quantity;
 use whyslow_tables::Table;
 use whyslow_units::Nanos;
 
@@ -19,7 +19,7 @@ pub(crate) struct Export {
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// The connection, by the number that `explain` has for it.
-    #[arg(long, value_name = "ID", value_parser = crate::select::connection)]
+    #[arg(long, value_name = "ID", value_parser = whyslow_cli::select::connection)]
     pub(super) connection: Option<u64>,
     /// Its packets with their classification, as CSV.
     #[arg(long, group = "format")]

@@ -1,11 +1,9 @@
 //! [`Captures`]: what tables are made of.
 
-use crate::output::complain;
-use crate::progress::Meter;
-use crate::report;
-use crate::spooled::SpooledInputs;
 use std::io::Write;
 use whyslow_analysis::Connection;
+use whyslow_cli::output::complain;
+use whyslow_cli::{Meter, SpooledInputs, reading};
 use whyslow_io::{Input, PacketExport, Stop};
 use whyslow_serve::Opening;
 use whyslow_tables::{TableWriter, write_all};
@@ -32,7 +30,7 @@ impl Captures<'_> {
             Some(spooled) => Opening { names: spooled.names(), ..Opening::of(spooled.inputs().to_vec()) },
             None => Opening::of(self.inputs.to_vec()),
         };
-        let (mut reading, omitted) = report::read_every(&opening)?;
+        let (mut reading, omitted) = reading::read_every(&opening)?;
         for capture in &mut reading.analysis.captures {
             capture.path = opening.name(&capture.path);
         }

@@ -2,11 +2,11 @@
 
 use super::folders::NewFolders;
 use super::packets::ConnectionPackets;
-use crate::output::{Sources, Target, notify};
 use anyhow::bail;
 use std::fs;
 use std::path::Path;
 use whyslow_analysis::End;
+use whyslow_cli::output::{Sources, Target, notify};
 use whyslow_report::render::xplot::{self, Xplot};
 
 /// Checks the folder before anything is read.

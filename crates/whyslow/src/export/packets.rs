@@ -1,8 +1,8 @@
 //! [`ConnectionPackets`]: one connection's packets, read a second time.
 
-use crate::output::complain;
-use crate::progress::Meter;
 use whyslow_analysis::Connection;
+use whyslow_cli::Meter;
+use whyslow_cli::output::complain;
 use whyslow_diagnosis::series::Point;
 use whyslow_report::words::{self, Lang};
 

@@ -2,10 +2,10 @@
 
 use super::captures::Captures;
 use super::folders::NewFolders;
-use crate::output::{Sources, Target};
-use crate::place::Readable;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use whyslow_cli::output::{Sources, Target};
+use whyslow_cli::place::Readable;
 use whyslow_tables::{Format, Table, TableWriter};
 
 /// What is written where.

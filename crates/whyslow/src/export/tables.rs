@@ -4,12 +4,12 @@ use super::args::{Export, Of};
 use super::captures::Captures;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use crate::keylog;
-use crate::output::{Target, sources};
-use crate::place::Readable;
 use anyhow::bail;
 use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
+use whyslow_cli::keylog;
+use whyslow_cli::output::{Target, sources};
+use whyslow_cli::place::Readable;
 use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::Input;
 use whyslow_tables::{Format, Table, TableWriter};

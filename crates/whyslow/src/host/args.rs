@@ -1,9 +1,9 @@
 //! The command line of `whyslow host`.
 
-use crate::cause_pages::nearest;
-use crate::quantity;
 use clap::Args;
 use std::time::Duration;
+use whyslow_cli::cause_pages::nearest;
+use whyslow_cli::quantity;
 use whyslow_host::{Finding, Namespaces, Prefix, Process, Settings, Slug, causes};
 use whyslow_report::words::Lang;
 use whyslow_units::Nanos;
@@ -46,7 +46,7 @@ pub(crate) struct HostArgs {
     #[arg(long, requires = "json")]
     pub(super) words: bool,
     /// The language of the sentences: `en`, `zh` [default: from LC_ALL, LC_MESSAGES or LANG].
-    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    #[arg(long, value_name = "LANGUAGE", value_parser = whyslow_cli::language::parse)]
     pub(super) lang: Option<Lang>,
     /// Exit with status 1 if this was found: `close-wait`, `stale-ssthresh`, … (`whyslow
     /// causes` lists them), or `any`; may be given more than once.

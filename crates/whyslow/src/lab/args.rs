@@ -1,13 +1,13 @@
 //! The lab's command line as it is typed.
 
-use crate::output::OutputPath;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::str::FromStr;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::quantity::{as_written as quantity, pair};
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::scenario::path::QueueSpec;
 use whyslow_lab::scenario::profile::Profile;
-use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
+use whyslow_lab::scenario::units::{BitRate, Share, Time};
 
 /// What the lab is to do.
 #[derive(Debug, Subcommand)]
@@ -23,7 +23,8 @@ pub(crate) enum Lab {
     /// Print the table of all results below a folder.
     Show(Show),
     /// Run an experiment's conditions, each for some seconds, and write a page with graphs of all.
-    Gallery(Gallery),
+    #[cfg(feature = "eval")]
+    Gallery(whyslow_eval::Gallery),
     /// Run one's own programs at the two ends of a path, and explain what happened.
     Exec(Exec),
     /// Open a shell on one of the two hosts.
@@ -31,7 +32,8 @@ pub(crate) enum Lab {
     /// Measure how accurate the emulated path is on this machine.
     Check(Check),
     /// Measure how often the explanation is right: transfers of every cause, drawn by chance.
-    Score(Score),
+    #[cfg(feature = "eval")]
+    Score(whyslow_eval::Score),
 }
 
 #[derive(Debug, Args)]
@@ -80,41 +82,6 @@ pub(crate) struct Show {
 
     #[command(flatten)]
     pub format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Gallery {
-    /// A bundled experiment of downloads, or a TOML file.
-    #[arg(value_name = "NAME|FILE", default_value = "buffers", value_hint = clap::ValueHint::FilePath)]
-    pub name: String,
-
-    /// Stop each download after this number of seconds.
-    #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = seconds)]
-    pub seconds: f64,
-
-    /// Payload of each download.
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = quantity::<Size>)]
-    pub size: String,
-
-    /// The page to write, an HTML file that loads nothing.
-    #[arg(long, value_name = "FILE", default_value = "gallery.html", value_hint = clap::ValueHint::FilePath)]
-    pub page: OutputPath,
-
-    /// Folder of the results; an existing unchanged run is kept.
-    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results")]
-    pub out: OutputPath,
-
-    /// Only conditions whose name contains this; may be given more than once.
-    #[arg(long, value_name = "TEXT")]
-    pub only: Vec<String>,
-
-    /// Maximum number of tries if the machine disturbs a run.
-    #[arg(long = "tries", alias = "attempts", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pub attempts: u32,
-
-    /// Set a key of the scenario, as `path.down.rate=100mbit`; may be given more than once.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
-    pub set: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -184,48 +151,6 @@ pub(crate) struct Check {
     /// Print the table as JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Score {
-    /// Real servers and clients instead: nginx, curl, OpenSSH, PostgreSQL and others, as far as
-    /// they are installed.
-    #[arg(long)]
-    pub real: bool,
-
-    /// With --real, apply each fix that is printed as a command and has a predicted time, and
-    /// measure its effect.
-    #[arg(long, requires = "real")]
-    pub fixes: bool,
-
-    /// Transfers of each cause, or runs of each scenario with --real [default: 2, with --real 3].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub each: Option<u32>,
-
-    /// Draws the same transfers again; another number draws others.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Only causes, or scenarios, whose name contains this; may be given more than once.
-    #[arg(long, value_name = "TEXT")]
-    pub only: Vec<String>,
-
-    /// Print the result as JSON (schema whyslow-real/1).
-    #[arg(long, requires = "real")]
-    pub json: bool,
-
-    /// Add to this file how often findings were right, by grade and weight: the table from which
-    /// confidences are made. Created if it is missing.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub calibrate: Option<OutputPath>,
-
-    /// Maximum number of tries if the machine disturbs a run.
-    #[arg(long = "tries", alias = "attempts", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pub attempts: u32,
-
-    /// Folder of the recorded runs; a run that is there already is judged as it is.
-    #[arg(long = "output", alias = "out", short = 'o', value_name = "DIR", default_value = "lab-results")]
-    pub out: OutputPath,
 }
 
 /// What the path is like. All but the round-trip time are for each direction.
@@ -318,22 +243,6 @@ fn profile(name: &str) -> Result<Profile, String> {
         let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
         format!("there is no profile `{name}`; there are: {}", names.join(", "))
     })
-}
-
-/// Takes a quantity with its unit, and leaves it as it was written.
-fn quantity<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
-    text.parse::<T>().map(|_| text.to_owned())
-}
-
-/// From a tenth of a second to an hour.
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| "write a number of seconds, from 0.1 to 3600".to_owned())
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, as path.rtt=50ms")?;
-    Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn figure(text: &str) -> Result<String, String> {

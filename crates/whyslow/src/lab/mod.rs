@@ -3,33 +3,24 @@
 //! Errors in the arguments or in a scenario are reported before anything is started.
 
 pub(crate) mod args;
-mod ending;
-mod forecast;
-mod gallery;
-mod kinds;
-mod replaced;
-mod score;
 
-use crate::exit::{FAILED, FOUND};
 use crate::explain;
-use crate::interrupt::ended_by;
-use crate::output::{Output, Sources, complain, notify};
 use crate::settings::{ExplainTask, Format as Explanation};
 use anyhow::Context;
-use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
-use ending::Ending;
-use replaced::refuse_to_replace;
-use score::Counts;
-pub(crate) use score::are_alike;
+use args::{Check, Exec, Format, Lab, Path, Run, Shell, Show};
 use std::process::{ExitCode, ExitStatus};
+use whyslow_cli::Ending;
+use whyslow_cli::exit::{FAILED, FOUND};
+use whyslow_cli::interrupt::ended_by;
+use whyslow_cli::output::{Output, Sources, complain, notify};
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
 use whyslow_lab::exec::{ClientOutput, CommandLines};
 use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
-use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
+use whyslow_lab::scenario::{self, Experiment, Scenario};
 use whyslow_lab::truth::RunResult;
-use whyslow_lab::{draws, exec, experiments, real, run, show};
+use whyslow_lab::{exec, experiments, run, show};
 use whyslow_report::render::json;
 use whyslow_report::text::harmless_lines;
 
@@ -43,11 +34,13 @@ pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
         Lab::List { name: Some(name) } => text(name, out),
         Lab::Run(task) => run_experiments(task, out),
         Lab::Show(task) => show_results(task, out),
-        Lab::Gallery(task) => gallery::make(task, out),
+        #[cfg(feature = "eval")]
+        Lab::Gallery(task) => whyslow_eval::gallery(task, out),
         Lab::Exec(task) => execute(task, out),
         Lab::Shell(task) => open_shell(task),
         Lab::Check(task) => check_path(task, out),
-        Lab::Score(task) => score_explanations(task, out),
+        #[cfg(feature = "eval")]
+        Lab::Score(task) => whyslow_eval::score(task, out),
     }
 }
 
@@ -64,7 +57,7 @@ fn text(name: &str, mut out: Output) -> anyhow::Result<ExitCode> {
     let text = match experiments::text(name) {
         Some(text) => text.to_owned(),
         None => {
-            crate::output::sources(&[Input::Path(name.into())]).refuse_stdout()?;
+            whyslow_cli::output::sources(&[Input::Path(name.into())]).refuse_stdout()?;
             experiments::open(name, &[])?;
             std::fs::read_to_string(name).with_context(|| name.to_owned())?
         }
@@ -80,7 +73,9 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
     let sources = Sources::default().and_files(&task.names);
     sources.refuse_stdout()?;
     for experiment in &experiments {
-        refuse_to_replace(experiment, &sources, &task.out, task.repeat)?;
+        for folder in run::replaced(&task.out, experiment, task.repeat) {
+            sources.refuse_folder(&folder)?;
+        }
     }
     net::enter()?;
     let settings = run::Settings {
@@ -187,7 +182,7 @@ fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> Explai
     let format = if json {
         Explanation::Json { words: false }
     } else {
-        Explanation::Terminal { top: None, lang: crate::language::chosen(None) }
+        Explanation::Terminal { top: None, lang: whyslow_cli::language::chosen(None) }
     };
     ExplainTask {
         baseline: None,
@@ -224,122 +219,6 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
     }
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
-
-/// Real programs: the same path, and a label that their configuration and the kernels' counters
-/// give.
-fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
-    let each = task.each.unwrap_or(3);
-    let drawing = real::draw(task.seed, each)?;
-    for (lack, scenarios) in &drawing.missing {
-        complain(&format!("{lack} is missing: {} scenarios are skipped ({})", scenarios.len(), scenarios.join(", ")));
-    }
-    net::enter()?;
-    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
-    let ending = Ending::listen()?;
-    let scored = score_and_fix(task, each, &drawing, &settings, &ending);
-    if let Some(signal) = ending.hand_over() {
-        complain("stopped: runs that were finished are kept");
-        return Ok(ExitCode::from(ended_by(signal)));
-    }
-    let report = scored?;
-    if task.json {
-        out.json(&report)?;
-    } else {
-        out.write(&harmless_lines(&report.page()))?;
-    }
-    add_to_table(task.calibrate.as_deref(), report.counts())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Makes the runs and judges them; then those again, with the fix applied, for which one was
-/// printed and a promise made.
-fn score_and_fix(
-    task: &Score,
-    each: u32,
-    drawing: &real::RealRuns,
-    settings: &run::Settings,
-    ending: &Ending,
-) -> anyhow::Result<score::real::Report> {
-    let make = |drawing: &real::RealRuns, settings: &run::Settings| {
-        let bar = Bar::new(&drawing.experiment.name);
-        real::run(drawing, settings, ending.flag(), &|event| bar.show(&event))
-    };
-    let results = make(drawing, settings)?;
-    let report = score::real::report(drawing, &results, &task.out, task.seed, each)?;
-    if !task.fixes {
-        return Ok(report);
-    }
-    let promises = score::real::promised(drawing, &results, &task.out)?;
-    if promises.is_empty() {
-        return Ok(report);
-    }
-    let fixes: Vec<real::Fix> = promises.iter().map(score::real::Promise::fix).collect();
-    let fixed = drawing.fixed(&fixes);
-    let results = make(&fixed, &run::Settings { only: Vec::new(), ..settings.clone() })?;
-    report.measured(promises, &fixed, &results, &task.out)
-}
-
-fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
-    if task.real {
-        return score_real_programs(task, out);
-    }
-    let each = task.each.unwrap_or(2);
-    let experiment = draws::draw(task.seed, each)?;
-    net::enter()?;
-    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
-    let make = |experiment: &Experiment| {
-        let bar = Bar::new(&experiment.name);
-        run::run(experiment, &settings, &|event| bar.show(&event))
-    };
-    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(each))?;
-    let is_named = |run: &Variant| task.only.iter().any(|only| run.label.contains(only.as_str()));
-    let mut page = String::new();
-    let mut made = Vec::new();
-    let mut counts = Counts::default();
-    // What is named nowhere is an error that lists the causes.
-    if task.only.is_empty() || experiment.runs.iter().any(is_named) || !lossy.runs.iter().any(is_named) {
-        let results = make(&experiment)?;
-        page += &score::report(&experiment, &results, &task.out, &mut counts)?;
-        made.push((experiment, results));
-    }
-    if task.only.is_empty() || lossy.runs.iter().any(is_named) {
-        let results = make(&lossy)?;
-        made.push((lossy, results));
-    }
-    page += "\n";
-    page += &kinds::report(&made, &task.out)?;
-    // With some causes alone, predictions are not asked for.
-    if task.only.is_empty() {
-        let mut made = Vec::new();
-        for name in forecast::EXPERIMENTS {
-            let experiment = experiments::open(name, &[])?;
-            let results = make(&experiment)?;
-            made.push((experiment, results));
-        }
-        page += "\n";
-        page += &forecast::report(&made);
-    }
-    out.write(&page)?;
-    add_to_table(task.calibrate.as_deref(), counts)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Adds counts to a file of such counts.
-fn add_to_table(file: Option<&std::path::Path>, mut counts: Counts) -> anyhow::Result<()> {
-    let Some(file) = file else { return Ok(()) };
-    let name = || file.display().to_string();
-    match std::fs::read_to_string(file) {
-        Ok(before) => counts.add_text(&before).map_err(|line| {
-            anyhow::anyhow!("{}: line {line} is not `grade, weight, findings, right` with tabs between", name())
-        })?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).with_context(name),
-    }
-    std::fs::write(file, counts.text()).with_context(name)
-}
-
-/// Transfers over lossy paths for each one of a cause.
-const LOSSY: u32 = 8;
 
 /// The scenario that the options describe.
 fn scenario(path: &Path) -> anyhow::Result<Scenario> {

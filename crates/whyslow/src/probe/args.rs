@@ -1,13 +1,13 @@
 //! The command line of `whyslow probe`.
 
 use super::threshold;
-use crate::output::OutputPath;
-use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use whyslow_cli::output::OutputPath;
+use whyslow_cli::quantity;
 use whyslow_probe::{
     Ask, Detail, Family, Form, MOST_REQUESTS, Options, Pinned, Plan, Proxies, Reroute, Resumption, Series, Target,
     Threshold, Upload,

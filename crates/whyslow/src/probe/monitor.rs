@@ -2,14 +2,13 @@
 
 use super::args::{Probe, Style};
 use super::rights;
-use crate::exit::{FAILED, FOUND};
-use crate::interrupt::Interrupt;
-use crate::output::{complain, print_line};
-use crate::watch::metrics::server;
 use anyhow::Context;
 use prometheus_client::registry::Registry;
 use std::process::ExitCode;
 use std::time::{Duration, UNIX_EPOCH};
+use whyslow_cli::exit::{FAILED, FOUND};
+use whyslow_cli::interrupt::Interrupt;
+use whyslow_cli::output::{complain, print_line};
 use whyslow_probe::report::{json, monitor_line};
 use whyslow_probe::{Metrics, Plan, Request, Results, Schedule, monitor};
 
@@ -19,13 +18,13 @@ use whyslow_probe::{Metrics, Plan, Request, Results, Schedule, monitor};
 /// Returns an error if the address for the metrics is not available, or stdout cannot be written.
 pub(super) fn run(task: &Probe, plan: &Plan, every: Duration) -> anyhow::Result<ExitCode> {
     let mut interrupt = Interrupt::listen()?;
-    // The requests that were made are complete: Ctrl-C ends the waiting, and is no failure.
+    // The requests that were made are complete: Ctrl-C ends the waiting without a failure.
     interrupt.has_read();
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
     rights::give_up(task, None)?;
     if let Some(address) = task.metrics {
-        server::start(address, registry)?;
+        whyslow_watch::serve_metrics(address, registry)?;
     }
     let (mut has_failed, mut has_exceeded) = (false, false);
     let schedule = Schedule { every, is_over: &|| interrupt.is_asked() };

@@ -1,6 +1,6 @@
 //! Reads a [`Threshold`] of `--fail-on`.
 
-use crate::quantity;
+use whyslow_cli::quantity;
 use whyslow_probe::{Figure, Relation, Threshold};
 
 /// Reads `FIGURE>VALUE`.

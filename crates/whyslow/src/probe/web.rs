@@ -2,13 +2,13 @@
 //! machine.
 
 use super::args::Probe;
-use crate::output::{Sources, Target};
 use crate::settings::PageTask;
-use crate::spooled::SpooledInputs;
-use crate::{report, view};
+use crate::view;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use whyslow_cli::output::{Sources, Target};
+use whyslow_cli::{SpooledInputs, reading};
 use whyslow_io::{Input, Scratch};
 use whyslow_probe::report::json;
 use whyslow_probe::{NAME, Results};
@@ -74,7 +74,7 @@ impl Wanted {
         let opening =
             Opening { names: named.into_iter().collect(), probe: Some(probe), ..Opening::of(vec![input.clone()]) };
         match self.target {
-            Some(target) => report::write(report::read(&opening)?, &opening, target),
+            Some(target) => reading::write_page(reading::read(&opening)?, &opening, target),
             None => {
                 let mut inputs = SpooledInputs::new(&[input])?;
                 view::show(Some(opening), None, &mut inputs, PageTask { port: 0, open: false })

@@ -185,7 +185,7 @@ fn redirects_without_end_are_followed_so_far() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("still redirected after 3 redirects (--max-redirs)"), "{message}");
     assert_eq!(server.got().len(), 4);
-    // They are not followed: that is no surprise.
+    // They are not followed.
     let output = run(&[&server.url("/"), "--max-redirs", "0"]);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }

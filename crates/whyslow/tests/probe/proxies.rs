@@ -72,7 +72,7 @@ fn tls_goes_through_a_tunnel() {
     assert!(message.contains("proxy: ") && message.contains("407 Proxy Authentication Required"), "{message}");
 }
 
-/// A SOCKS5 proxy that wants this user, and hands over to one server; what it was asked for.
+/// A SOCKS5 proxy that wants this user, and hands over to one server; returns its requests.
 fn socks_proxy(server: SocketAddr, user: Option<[&'static str; 2]>) -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

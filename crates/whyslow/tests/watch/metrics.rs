@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
-
-#[path = "../common/exposition.rs"]
-mod exposition;
+use whyslow_testing::exposition;
 
 /// A watch of a capture that goes on, and where its metrics are.
 struct Watched {

@@ -19,6 +19,7 @@ use socket2::{Domain, Socket, Type};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
+use whyslow_tcpinfo::sys as options;
 
 /// Bytes of a page; blocks are multiples of it.
 const PAGE: usize = 64 << 10;
@@ -197,7 +198,7 @@ impl Ring {
     pub fn counts(&mut self) -> RingCounts {
         // `tpacket_stats_v3`: packets, drops, how often the queue was frozen; reading clears them.
         let mut statistics = [0_u8; 12];
-        let read = sys::getsockopt(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut statistics);
+        let read = options::getsockopt(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut statistics);
         if let Ok(12) = read {
             let figure = |at| statistics[at..].first_chunk().map_or(0, |figure| u32::from_ne_bytes(*figure).into());
             self.counts.ring_drops += figure(4);
@@ -216,7 +217,7 @@ fn set_up(
     [block_size, blocks]: [usize; 2],
 ) -> Result<Header, WatchError> {
     let failed = WatchError::system("the packet socket cannot be set up");
-    let set = |name, value: i32| sys::setsockopt(socket.as_fd(), libc::SOL_PACKET, name, &value.to_ne_bytes());
+    let set = |name, value: i32| options::setsockopt(socket.as_fd(), libc::SOL_PACKET, name, &value.to_ne_bytes());
     // Times are taken when packets arrive, not when they are copied.
     setsockopt(socket, sockopt::ReceiveTimestampns, &true).map_err(|error| failed(error.into()))?;
     set(libc::PACKET_VERSION, VERSION).map_err(failed)?;
@@ -226,7 +227,7 @@ fn set_up(
     let hold = options.hold.as_millis() as usize;
     let request = [block_size, blocks, FRAME, block_size / FRAME * blocks, hold, 0, 0];
     let request: Vec<u8> = request.iter().flat_map(|figure| (*figure as u32).to_ne_bytes()).collect();
-    sys::setsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
+    options::setsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
         .map_err(|error| no_room(error, options.size))?;
     Ok(if is_ethernet { Header::Ethernet { vnet } } else { Header::Cooked })
 }
@@ -245,7 +246,7 @@ fn make_promiscuous(socket: &Socket, interfaces: &[(u32, String)]) -> Result<(),
         let mut request = [0; 16];
         request[..4].copy_from_slice(&index.to_ne_bytes());
         request[4..6].copy_from_slice(&(libc::PACKET_MR_PROMISC as u16).to_ne_bytes());
-        sys::setsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
+        options::setsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
             .map_err(WatchError::system("the interface cannot be made promiscuous"))?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 use whyslow_gateway::pool::Pool;
-use whyslow_live::host::{Route, route_to};
+use whyslow_tcpinfo::routes::{Route, route_to};
 
 /// From this round trip on a few of them are what a person waits for.
 const LONG: Duration = Duration::from_millis(20);

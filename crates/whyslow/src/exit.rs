@@ -1,8 +1,0 @@
-//! Exit codes other than success.
-
-/// The input was read, and a cause that was asked for with `--fail-on` was found in it.
-pub(crate) const FOUND: u8 = 1;
-/// Some of several inputs could not be read; the others were.
-pub(crate) const IN_PART: u8 = 1;
-
-pub(crate) use whyslow_output::exit::FAILED;
