@@ -211,7 +211,7 @@ impl<T> Shard<T> {
         evicted: &mut Evicted<T>,
     ) -> u64 {
         let (older, &mut newest, younger) = ages.select_nth_unstable(share - 1);
-        // In a flood each pass over the slots waits for memory: most times are unique and need none.
+        // Another pass over the slots waits for memory in a flood, where most times are unique.
         let last_id = if younger.contains(&newest) {
             let as_idle = share - older.iter().filter(|time| **time < newest).count();
             self.nth_id_at(newest, as_idle, &may_leave)
