@@ -20,6 +20,8 @@
 #             (`make test` does it with the bundled ones)
 # make growth how processor time and memory grow with hostile input: each input made once, twice and four times as large, and the
 #             exponent of time over size, which is about 1 where nothing is wrong (GROWTH_INPUTS="falling-hole holes" for some of them)
+# make watch-rate  what `whyslow watch` drops and costs at 1, 5 and 10 Gbit/s, and whether it slows iperf3: over a veth pair in
+#             namespaces of its own (WATCH_RATE="--rates 1000 bulk" for other rates and inputs)
 # make calibrate  how often findings are right, by grade and weight: makes the lab's drawn transfers and real programs anew (an hour), and
 #             writes the table from which confidences are made (CALIBRATE_SEED, CALIBRATE_EACH)
 # make stages what each stage of the analysis takes, one at a time
@@ -36,6 +38,7 @@ BENCH_INPUTS ?=
 CALIBRATE_SEED ?= 1
 CALIBRATE_EACH ?= 2
 GROWTH_INPUTS ?=
+WATCH_RATE ?=
 DIST ?=
 
 PAGE = web/dist/index.html
@@ -43,7 +46,7 @@ WEB_PROFILE ?= web
 WASM = target/wasm32-unknown-unknown/$(WEB_PROFILE)/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test soak test-spark fuzz bench metamorphic growth calibrate stages install gateway tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test soak test-spark fuzz bench metamorphic growth calibrate stages watch-rate install gateway tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -152,6 +155,11 @@ calibrate: tools
 	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
 	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --output target/calibrate --calibrate target/confidence.tsv
 	cp target/confidence.tsv crates/whyslow-diagnosis/src/conclude/confidence.tsv
+
+watch-rate: tools
+	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
+	target/release/whyslow-bench make bulk connections-1m
+	tools/watch-at-rate $(WATCH_RATE)
 
 # One stage at a time, nanoseconds a packet.
 stages: tools

@@ -6,6 +6,7 @@
 //!   targets are met.
 //! - [`growth`] runs whyslow on hostile inputs of growing size, and reports how time and memory
 //!   grow.
+//! - `replay` sends the packets of an input over a network interface, at a given rate (Linux).
 //! - [`walk`](walk::walk) goes from record to record and does nothing else: a yardstick.
 //!
 //! This crate shares no code with the analysis. A generator with the same idea of TCP would make
@@ -14,5 +15,7 @@
 
 pub mod growth;
 pub mod make;
+#[cfg(target_os = "linux")]
+pub mod replay;
 pub mod run;
 pub mod walk;

@@ -4,8 +4,12 @@ use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 use whyslow_bench::growth::{GrowthSettings, growth};
 use whyslow_bench::make::recipes;
+#[cfg(target_os = "linux")]
+use whyslow_bench::replay::{ReplaySettings, replay};
 use whyslow_bench::run::{Settings, run};
 use whyslow_bench::walk::walk;
 
@@ -66,6 +70,22 @@ enum Command {
         #[arg(long, default_value_t = 1.0, value_name = "N")]
         scale: f64,
     },
+    /// Send the packets of an input over an interface, at a given rate, for `make watch-rate`.
+    #[cfg(target_os = "linux")]
+    Replay {
+        /// A pcap file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Send over this interface.
+        #[arg(long, value_name = "NAME")]
+        interface: String,
+        /// Megabits of whole packets per second.
+        #[arg(long, value_name = "N")]
+        mbit: f64,
+        /// End after this time, or with the file.
+        #[arg(long = "for", default_value_t = 10.0, value_name = "SECONDS")]
+        seconds: f64,
+    },
     /// Go from record to record of pcap files: a yardstick.
     Walk {
         /// The files.
@@ -89,6 +109,14 @@ fn main() -> anyhow::Result<()> {
             let settings = GrowthSettings { whyslow, folder, scale, only };
             let table = growth(&settings, &mut |line| anstream::eprintln!("{line}"))?;
             anstream::print!("{table}");
+            Ok(())
+        }
+        #[cfg(target_os = "linux")]
+        Command::Replay { file, interface, mbit, seconds } => {
+            anyhow::ensure!(mbit > 0.0, "--mbit is more than 0");
+            let duration = Duration::try_from_secs_f64(seconds).context("--for")?;
+            let sent = replay(&file, &ReplaySettings { interface, rate: mbit * 1e6, duration })?;
+            anstream::println!("{} packets, {} bytes, {:.2} s", sent.packets, sent.bytes, sent.seconds);
             Ok(())
         }
         Command::Walk { files } => {

@@ -174,7 +174,11 @@ impl<T> Shard<T> {
     /// Returns the number.
     pub(super) fn make_room(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         let singles = self.evict_singles(most, evicted);
-        if self.len() < most { singles } else { singles + self.evict((most / 16).max(1), |_| true, evicted) }
+        if self.len() < most {
+            return singles;
+        }
+        let ages = self.ages(|_| true);
+        singles + self.evict((most / 16).max(1), ages, |_| true, evicted)
     }
 
     /// Evicts the longest idle single-segment connections beyond half of `most` plus a sixteenth:
@@ -184,22 +188,36 @@ impl<T> Shard<T> {
         if std::mem::take(&mut self.started_since_sweep) <= most / 16 || self.len() <= most / 2 {
             return 0;
         }
-        let singles = self.slots.iter().filter(|slot| slot.last.is_single()).count();
-        match singles.saturating_sub(most / 2) {
+        let ages = self.ages(|slot| slot.last.is_single());
+        match ages.len().saturating_sub(most / 2) {
             0 => 0,
-            spare => self.evict(spare, |slot| slot.last.is_single(), evicted),
+            spare => self.evict(spare, ages, |slot| slot.last.is_single(), evicted),
         }
     }
 
-    /// Evicts the longest idle `share` of the connections that may leave. Connections are scattered
-    /// in memory, so this touches only those that it evicts and those with the same idle time as
-    /// the last of them.
-    fn evict(&mut self, share: usize, may_leave: impl Fn(&Slot<T>) -> bool, evicted: &mut Evicted<T>) -> u64 {
-        let mut by_age: Vec<_> =
-            self.slots.iter().filter(|slot| may_leave(slot)).map(|slot| slot.last.time()).collect();
-        let (older, &mut newest, _) = by_age.select_nth_unstable(share - 1);
-        let as_idle = share - older.iter().filter(|time| **time < newest).count();
-        let last_id = self.nth_id_at(newest, as_idle, &may_leave);
+    /// The times of the last segments of the connections that may leave, in any order.
+    fn ages(&self, may_leave: impl Fn(&Slot<T>) -> bool) -> Vec<Time> {
+        self.slots.iter().filter(|slot| may_leave(slot)).map(|slot| slot.last.time()).collect()
+    }
+
+    /// Evicts the longest idle `share` of the connections that may leave, which have these
+    /// [ages](Self::ages). Connections are scattered in memory, so this touches only those that it
+    /// evicts and those with the same idle time as the last of them.
+    fn evict(
+        &mut self,
+        share: usize,
+        mut ages: Vec<Time>,
+        may_leave: impl Fn(&Slot<T>) -> bool,
+        evicted: &mut Evicted<T>,
+    ) -> u64 {
+        let (older, &mut newest, younger) = ages.select_nth_unstable(share - 1);
+        // Another pass over the slots waits for memory in a flood, where most times are unique.
+        let last_id = if younger.contains(&newest) {
+            let as_idle = share - older.iter().filter(|time| **time < newest).count();
+            self.nth_id_at(newest, as_idle, &may_leave)
+        } else {
+            ConnectionId(u64::MAX)
+        };
         let leaves = |slot: &mut Slot<T>| {
             let time = slot.last.time();
             time <= newest && may_leave(slot) && (time < newest || slot.entry.id <= last_id)
@@ -256,7 +274,8 @@ mod tests {
             let mut expected: Vec<_> = singles[..share].iter().map(|(_, id)| *id).collect();
             expected.sort_unstable();
             let mut evicted = Evicted::new();
-            shard.evict(share, |slot| slot.last.is_single(), &mut evicted);
+            let ages = shard.ages(|slot| slot.last.is_single());
+            shard.evict(share, ages, |slot| slot.last.is_single(), &mut evicted);
             prop_assert_eq!(evicted.iter().map(|entry| entry.id.0).collect::<Vec<_>>(), expected);
             prop_assert_eq!(shard.len(), times.len() - share);
         }
