@@ -52,7 +52,8 @@ pub(super) const RULE: Rule =
 /// and its time, twice the least queue that is seen (`MIN_SEEN`). Follows from both.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 /// Confidence where another explanation looks the same: next to a receiver without timestamps a
-/// sender that slows down by itself, and behind a full window a longer path. Half and twice change none of 2,061 captures.
+/// sender that slows down by itself, and behind a full window a longer path. Half and twice change
+/// none of 2,061 captures.
 const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
