@@ -24,6 +24,7 @@ pub(super) fn path_estimates(transfer: &TransferFacts, shape: &Shape, context: &
         round_trip_ms: round_trip.map_or(hidden(at_all.unwrap_or_default()), known),
         queue_ms: match queue(transfer, context) {
             _ if at_all.is_some() => hidden(at_all.unwrap_or_default()),
+            _ if context.encrypted => hidden(HiddenReason::Encrypted),
             _ if context.hides_queue() => hidden(HiddenReason::AtTheReceiver),
             Some(delays) => known(delays),
             None => hidden(HiddenReason::NoRoundTrip),
@@ -47,6 +48,8 @@ pub(super) fn path_estimates(transfer: &TransferFacts, shape: &Shape, context: &
 
 /// Least share of the rounds whose round trip must be known for what is usual: most of them.
 const MOST: f64 = 0.5;
+/// Least number of them: of fewer none is usual.
+const FEWEST: usize = 3;
 
 /// How much longer the rounds' round trips are than the path's, milliseconds: lower tenth, median
 /// and upper tenth.
@@ -54,7 +57,7 @@ fn queue(transfer: &TransferFacts, context: &Context) -> Option<[f64; 3]> {
     let least = context.rtt?;
     let trips = (0..transfer.rounds.len()).filter_map(|index| context.round_trip(transfer, index));
     let mut delays: Vec<Nanos> = trips.map(|trip| (trip - least).or_zero()).collect();
-    if (delays.len() as f64) < transfer.rounds.len() as f64 * MOST {
+    if delays.len() < FEWEST || (delays.len() as f64) < transfer.rounds.len() as f64 * MOST {
         return None;
     }
     delays.sort_unstable();

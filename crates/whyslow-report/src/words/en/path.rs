@@ -45,7 +45,7 @@ fn why(reason: HiddenReason) -> &'static str {
     match reason {
         HiddenReason::NoRoundTrip => "too few segments were captured with their ACKs",
         HiddenReason::OneDirection => "only one direction was captured",
-        HiddenReason::Encrypted => "QUIC encrypts its acknowledgements",
+        HiddenReason::Encrypted => "QUIC encrypts its acknowledgements; `--keylog FILE` opens them",
         HiddenReason::PacketsLeftOut => "the text lacks packets",
         HiddenReason::AtTheReceiver => "ACKs leave at once at the receiver, and have no timestamps",
         HiddenReason::NeverFull => "the transfer never filled it",

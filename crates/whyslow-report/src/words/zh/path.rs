@@ -37,7 +37,7 @@ fn why(reason: HiddenReason) -> &'static str {
     match reason {
         HiddenReason::NoRoundTrip => "抓到的报文段及其 ACK 太少",
         HiddenReason::OneDirection => "只抓到一个方向",
-        HiddenReason::Encrypted => "QUIC 对确认加密",
+        HiddenReason::Encrypted => "QUIC 对确认加密，可用 `--keylog FILE` 解密",
         HiddenReason::PacketsLeftOut => "文本缺少报文",
         HiddenReason::AtTheReceiver => "在接收端 ACK 立即发出，且没有时间戳",
         HiddenReason::NeverFull => "传输从未占满链路",
