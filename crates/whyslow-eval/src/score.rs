@@ -16,7 +16,7 @@ use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_analysis::{Analysis, Connection, End, Finding, Limit, Promise, Transfer};
+use whyslow_analysis::{Action, Analysis, Connection, End, Finding, Limit, Promise, Remedy, SendingAction, Transfer};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::{CURED, drawn};
 use whyslow_lab::run::folder;
@@ -116,11 +116,16 @@ fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
     if last { all.filter(|t| t.bytes > 100_000).max_by_key(|t| t.start_s) } else { all.max_by_key(|t| t.bytes) }
 }
 
-/// The promise for the transfer without its cause.
+/// The promise of what the lab changes for this cause: the recommended remedy, except that it raises
+/// a server's initial window and does not keep a connection open.
 fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<Promise> {
     let findings = &main_transfer(analysis, last)?.findings;
     let special = |finding: &&Finding| cause == "loss" && finding.cause.slug() == "random-loss";
-    findings.iter().find(|finding| finding.cause.slug() == cause || special(finding))?.remedy()?.promise
+    let finding = findings.iter().find(|finding| finding.cause.slug() == cause || special(finding))?;
+    let is_window =
+        |remedy: &&Remedy| matches!(remedy.action, Action::Sending(SendingAction::RaiseInitialWindow { .. }));
+    let windows = finding.remedies.iter().filter(|_| cause == "slow-start").find(is_window);
+    windows.or(finding.remedy())?.promise
 }
 
 /// Shares of the time of the server's transfers, reported and from its kernel. The kernel records

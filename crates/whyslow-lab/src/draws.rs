@@ -120,7 +120,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     // its ACK.
     ("slow-start", &[("server.initcwnd", "32"), ("server.nodelay", "true")]),
     ("early-slow-start-exit", &[("server.no_ssthresh_metrics_save", "true")]),
-    ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
+    ("restart-after-idle", &[("server.slow_start_after_idle", "false"), ("server.nodelay", "true")]),
     ("receive-window", &[("client.tcp_rmem", AMPLE)]),
     ("no-window-scaling", &[("client.window_scaling", "true")]),
     ("zero-window", &[("work.download.read.pause", "0ms")]),
