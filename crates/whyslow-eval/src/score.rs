@@ -116,8 +116,8 @@ fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
     if last { all.filter(|t| t.bytes > 100_000).max_by_key(|t| t.start_s) } else { all.max_by_key(|t| t.bytes) }
 }
 
-/// The promise of what the lab changes for this cause: the recommended remedy, except that it raises
-/// a server's initial window and does not keep a connection open.
+/// The promise of what the lab changes for this cause: the recommended remedy, except that it
+/// raises a server's initial window and does not keep a connection open.
 fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<Promise> {
     let findings = &main_transfer(analysis, last)?.findings;
     let special = |finding: &&Finding| cause == "loss" && finding.cause.slug() == "random-loss";
