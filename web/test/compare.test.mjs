@@ -136,7 +136,7 @@ test("two transfers are chosen with check marks", async (t) => {
   await agrees(page, `${path}#5`, `${path}#8`);
 });
 
-test("a_comparison_fits_a_phone", async (t) => {
+test("a comparison fits a phone", async (t) => {
   const server = await serve(["compare", CAPPED, GROWING, "--view"]);
   const page = await served(t, server, "", { viewport: { width: 390, height: 844 } });
   await page.waitForSelector(".compare .verdict h1");
