@@ -72,6 +72,19 @@ test("the overview says the verdict first, and what each cause cost", async (t) 
   await page.waitForSelector("dialog", { state: "hidden" });
 });
 
+test("escape closes the legend", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  await page.keyboard.press("?");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
+  await page.click(".tools button:has-text('legend')");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
+});
+
 test("tables sort by a click and are filtered, and a row opens", async (t) => {
   const { page } = await served(t, [sample("new-connection-each-time-server")]);
   await page.waitForSelector("table.rows");
