@@ -93,6 +93,21 @@ test("fields, comparisons and words are sought together", async (t) => {
   await shown(page, "“fast” is no value of rtt");
 });
 
+test("a wrong filter is marked and explained", async (t) => {
+  const page = await open(t, server.url);
+  await page.waitForSelector(".list tbody tr");
+  const state = async () => [
+    await page.getAttribute("input[type=search]", "aria-invalid"),
+    await page.getAttribute(".tablehead [role=status]", "class"),
+  ];
+  await page.fill("input[type=search]", "foo:bar");
+  await page.waitForSelector('.tablehead [role=status]:has-text("unknown field “foo”")');
+  assert.deepEqual(await state(), ["true", "failed"]);
+  await page.fill("input[type=search]", "rtt>50");
+  await shown(page, "1,000 of 10,000 connections");
+  assert.deepEqual(await state(), ["false", "dim"]);
+});
+
 test("the timeline says when each ran, in the colours of what limited it", async (t) => {
   const page = await open(t, server.url);
   await page.waitForSelector(".list tbody tr");
