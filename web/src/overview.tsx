@@ -6,6 +6,7 @@ import type { Content } from "./document";
 import { Command, commandOf, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import { Cause } from "./help";
+import { causeGroup } from "./limits";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
 import { NoteList, type Notes } from "./notes";
@@ -188,7 +189,7 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
           <li key={cause.cause}>
             <Cause slug={cause.cause} content={content} help={help} />
             <span class="bar" aria-hidden="true">
-              <i style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
+              <i class={causeGroup(cause.cause)} style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
             </span>
             <b>{cause.seconds > 0 ? time(cause.seconds) : "no time"}</b>
             <button

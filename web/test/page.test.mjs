@@ -1,7 +1,7 @@
 // The page in a real browser, against the program that serves it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -70,6 +70,38 @@ test("the overview says the verdict first, and what each cause cost", async (t) 
   assert.match(await page.textContent("dialog"), /The fix/);
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "hidden" });
+});
+
+/** The colour of the legend's field of a group. */
+const legendColor = (page, group) =>
+  page.$eval(`.groups .swatch.${group}`, (swatch) => getComputedStyle(swatch).backgroundColor);
+
+test("a cause has the color of its group in the legend", async (t) => {
+  for (const [name, group] of [
+    ["loss-client", "loss"],
+    ["receive-window-client", "window"],
+    ["nagle-delayed-ack-client", "ack"],
+  ]) {
+    const { page } = await served(t, [sample(name)]);
+    await page.waitForSelector(".causes li");
+    const color = await legendColor(page, group);
+    assert.equal(await page.$eval(".causes .bar i", (bar) => getComputedStyle(bar).backgroundColor), color, name);
+    await page.click("a:has-text('see why')");
+    await page.waitForSelector(".finding");
+    assert.equal(await page.$eval(".finding", (card) => getComputedStyle(card).borderLeftColor), color, name);
+  }
+});
+
+test("every cause that costs time has a color", () => {
+  const grouped = readFileSync(join(root, "web/src/limits.ts"), "utf8");
+  const costly = readdirSync(join(root, "samples"))
+    .filter((name) => name.endsWith(".pcap"))
+    .flatMap((name) => json(join(root, "samples", name)).connections)
+    .flatMap((one) => [...one.findings, ...one.transfers.flatMap((transfer) => transfer.findings)])
+    .filter((finding) => finding.cost_s > 0);
+  const missing = new Set(costly.map((finding) => finding.cause).filter((cause) => !grouped.includes(`"${cause}"`)));
+  assert.ok(costly.length > 50);
+  assert.deepEqual([...missing], []);
 });
 
 test("escape closes the legend", async (t) => {
