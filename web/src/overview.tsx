@@ -128,14 +128,29 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
           </>
         )}
       </p>
-      {finding?.remedies.map(
-        (remedy, index) =>
-          commandOf(remedy) && (
-            <Command key={index} text={commandOf(remedy) ?? ""} label={wordsOf(finding).remedies[index] ?? "Command"} />
-          ),
-      )}
+      {finding && <Commands finding={finding} />}
     </section>
   );
+}
+
+/** The commands of a finding, each under what it does. */
+function Commands({ finding }: { finding: Finding }) {
+  return finding.remedies.map((remedy, index) => {
+    const command = commandOf(remedy);
+    const does = wordsOf(finding).remedies[index] ?? "Command";
+    if (!command) return null;
+    return (
+      <div key={index} class="choice-of">
+        {finding.remedies.length > 1 && (
+          <span class="dim">
+            {index > 0 && "or: "}
+            {does}
+          </span>
+        )}
+        <Command text={command} label={does} />
+      </div>
+    );
+  });
 }
 
 /** The costliest finding of a cause. */

@@ -117,6 +117,23 @@ test("escape closes the legend", async (t) => {
   await page.waitForSelector(".keys", { state: "detached" });
 });
 
+test("a long command wraps under what it does", async (t) => {
+  const { page } = await served(t, [sample("receive-window-client")], "", { viewport: { width: 390, height: 844 } });
+  await page.waitForSelector(".verdict .command code");
+  const [finding] = json(sample("receive-window-client")).connections[0].transfers[1].findings;
+  const commands = finding.remedies.filter((remedy) => remedy.commands[remedy.platform ?? "linux"]);
+  assert.equal(await page.locator(".verdict .command code").count(), commands.length);
+  assert.equal(
+    await page.locator(".verdict .choice-of > .dim").count(),
+    finding.remedies.length > 1 ? commands.length : 0,
+  );
+  const cut = await page.$$eval(
+    ".command code",
+    (all) => all.filter((one) => one.scrollWidth > one.clientWidth).length,
+  );
+  assert.equal(cut, 0);
+});
+
 test("tables sort by a click and are filtered, and a row opens", async (t) => {
   const { page } = await served(t, [sample("new-connection-each-time-server")]);
   await page.waitForSelector("table.rows");
