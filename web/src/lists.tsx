@@ -171,11 +171,12 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
   );
 }
 
+/** As in the list of connections. */
+const serverName = (connection: Connection): string => (connection.quic ? "QUIC " : "") + endpoint(connection.server);
+
 const transferName = ({ connection, index }: TransferRow): string => `${connection.id}.${index + 1}`;
 
 function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[] {
-  const to = ({ connection, transfer }: TransferRow) =>
-    endpoint(connection[transfer.from === "client" ? "server" : "client"]);
   return [
     {
       head: "#",
@@ -184,7 +185,8 @@ function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[]
       width: numberWidth(rows.map(transferName)),
     },
     words("from", (row) => row.transfer.from, { level: 1, width: "4.5rem" }),
-    words("to", to, { level: 2 }),
+    words("client", (row) => endpoint(row.connection.client), { level: 3 }),
+    words("server", (row) => serverName(row.connection), {}),
     words("carries", (row) => row.transfer.label ?? "", { level: 2 }),
     figures("start", (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
     figures("bytes", (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
@@ -243,7 +245,7 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
     <Table
       rows={transfers}
       columns={columns}
-      first={8}
+      first={9}
       open={open}
       label="Transfers"
       name={(row) => `Transfer ${transferName(row)}`}

@@ -134,6 +134,27 @@ test("a long command wraps under what it does", async (t) => {
   assert.equal(cut, 0);
 });
 
+test("transfers of both directions name the server", async (t) => {
+  const path = sample("loss-client");
+  for (const width of [1280, 390]) {
+    const { page } = await served(t, [path], "", { viewport: { width, height: 844 } });
+    await page.click("[role=tab]:has-text('Transfers')");
+    await page.waitForSelector('.list[aria-label="Transfers"] tbody tr');
+    const [connection] = json(path).connections;
+    const { name, address, port } = connection.server;
+    const place = await page.$$eval(".list th", (heads) =>
+      heads.findIndex((head) => head.textContent.startsWith("server")),
+    );
+    const cells = await page.$$eval(
+      ".list tbody tr",
+      (rows, place) => rows.map((row) => row.children[place]).map((cell) => [cell.textContent, cell.offsetWidth > 0]),
+      place,
+    );
+    assert.equal(cells.length, connection.transfers.length);
+    for (const cell of cells) assert.deepEqual(cell, [`${name ?? address}:${port}`, true]);
+  }
+});
+
 test("tables sort by a click and are filtered, and a row opens", async (t) => {
   const { page } = await served(t, [sample("new-connection-each-time-server")]);
   await page.waitForSelector("table.rows");
