@@ -2,13 +2,14 @@
 
 import { useMemo } from "preact/hooks";
 import { endpoint } from "./analysis";
+import { Brush } from "./brush";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
 import { Cause } from "./help";
 import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
-import type { Query } from "./query";
+import { type Query, ranWithin } from "./query";
 import type { Row } from "./rows";
 import { type Column, Table } from "./table";
 import type { Go } from "./url-state";
@@ -102,7 +103,7 @@ const LOST_TITLE = "Time lost, over all findings";
 const numberWidth = (numbers: string[]): string =>
   `${(3.6 + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
 
-function connectionColumns(show: Show, rows: Row[], span: [number, number]): Column<Row>[] {
+function connectionColumns(show: Show, rows: Row[], span: [number, number], go: Go): Column<Row>[] {
   const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
     figures("#", (row) => row.id, String, { width: numberWidth(rows.map((row) => String(row.id))) }),
@@ -131,12 +132,7 @@ function connectionColumns(show: Show, rows: Row[], span: [number, number]): Col
       title: "When it ran, and what limited it when; sorted by its beginning",
       key: (row) => row.start,
       cell: (row) => <Bar row={row} span={span} />,
-      scale: (
-        <span class="scale dim" aria-hidden="true">
-          <span>{time(span[0])}</span>
-          <span>{time(span[1])}</span>
-        </span>
-      ),
+      scale: <Brush span={span} choose={(from, to) => go({ filter: ranWithin(from, to) })} />,
       isText: true,
       level: 1,
       width: "22%",
@@ -149,7 +145,7 @@ const LOST = 9;
 
 export function Connections({ content, rows, go, help, pick }: TableProps) {
   const span = useMemo(() => spanOf(rows), [rows]);
-  const columns = useMemo(() => connectionColumns({ content, help }, rows, span), [content, help, rows, span]);
+  const columns = useMemo(() => connectionColumns({ content, help }, rows, span, go), [content, help, rows, span, go]);
   const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
   const spot = (row: Row): Spot => [row.id, row.largest];
   const check = pick && {
