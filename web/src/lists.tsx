@@ -140,11 +140,12 @@ function connectionColumns(show: Show, rows: Row[], span: [number, number], go: 
   ];
 }
 
-/** Where the time lost stands among the columns. */
-const LOST = 9;
+/** The order of the terminal. It is not that of the time lost: a session waits for a person, for example. */
+const worstFirst = (rows: Row[]): Row[] => [...rows].sort((a, b) => a.rank - b.rank || a.id - b.id);
 
 export function Connections({ content, rows, go, help, pick }: TableProps) {
   const span = useMemo(() => spanOf(rows), [rows]);
+  const worst = useMemo(() => worstFirst(rows), [rows]);
   const columns = useMemo(() => connectionColumns({ content, help }, rows, span, go), [content, help, rows, span, go]);
   const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
   const spot = (row: Row): Spot => [row.id, row.largest];
@@ -156,9 +157,9 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
   };
   return (
     <Table
-      rows={rows}
+      rows={worst}
       columns={columns}
-      first={LOST}
+      first={null}
       open={open}
       label="Connections"
       name={(row) => `Connection ${row.id}`}

@@ -104,19 +104,6 @@ test("every cause that costs time has a color", () => {
   assert.deepEqual([...missing], []);
 });
 
-test("escape closes the legend", async (t) => {
-  const { page } = await served(t, [sample("loss-client")], "#c=1");
-  await drawn(page);
-  await page.keyboard.press("?");
-  await page.waitForSelector(".keys");
-  await page.keyboard.press("Escape");
-  await page.waitForSelector(".keys", { state: "detached" });
-  await page.click(".tools button:has-text('legend')");
-  await page.waitForSelector(".keys");
-  await page.keyboard.press("Escape");
-  await page.waitForSelector(".keys", { state: "detached" });
-});
-
 test("a long command wraps under what it does", async (t) => {
   const { page } = await served(t, [sample("receive-window-client")], "", { viewport: { width: 390, height: 844 } });
   await page.waitForSelector(".verdict .command code");
@@ -132,6 +119,19 @@ test("a long command wraps under what it does", async (t) => {
     (all) => all.filter((one) => one.scrollWidth > one.clientWidth).length,
   );
   assert.equal(cut, 0);
+});
+
+test("escape closes the legend", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  await page.keyboard.press("?");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
+  await page.click(".tools button:has-text('legend')");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
 });
 
 test("transfers of both directions name the server", async (t) => {
@@ -153,6 +153,25 @@ test("transfers of both directions name the server", async (t) => {
     assert.equal(cells.length, connection.transfers.length);
     for (const cell of cells) assert.deepEqual(cell, [`${name ?? address}:${port}`, true]);
   }
+});
+
+test("connections are listed in the terminal's order at first", async (t) => {
+  const path = sample("new-connection-each-time-server");
+  const printed = run(path).split(/^worst /m)[1];
+  const worst = [...printed.matchAll(/^ +#(\d+) /gm)].map(([, id]) => Number(id));
+  // The terminal lists the first ones.
+  assert.ok(worst.length > 5, printed);
+  const { page } = await served(t, [path]);
+  await page.waitForSelector("table.rows tbody tr");
+  assert.equal(await page.locator("th[aria-sort]").count(), 0);
+  assert.deepEqual(
+    await page.$$eval(
+      "table.rows tbody tr td:first-child",
+      (cells, most) => cells.slice(0, most).map((cell) => Number(cell.textContent)),
+      worst.length,
+    ),
+    worst,
+  );
 });
 
 test("tables sort by a click and are filtered, and a row opens", async (t) => {
