@@ -5,6 +5,7 @@ import { frames } from "./analysis";
 import type { Content } from "./document";
 import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
+import { causeGroup } from "./limits";
 import type { Finding, Frame, Remedy, Transfer } from "./model";
 import { wordsOf } from "./words";
 
@@ -30,7 +31,7 @@ export function FindingCard({
   const all = finding.evidence.flatMap((one) => one.frames);
   const words = wordsOf(finding);
   return (
-    <article class="finding">
+    <article class="finding" style={{ borderLeftColor: `var(--${causeGroup(finding.cause)})` }}>
       <header>
         <Cause slug={finding.cause} content={content} help={help} />
         <b class="number">{time(finding.cost_s)}</b>

@@ -38,3 +38,29 @@ export const limitClass = (limit: Limit): string => `${LIMITS[limit].group} patt
 export function limitInfo(limit: Limit): LimitInfo {
   return LIMITS[limit];
 }
+
+/** The causes of each group: a cause has the colour of the limits that it makes. Others have none. */
+const CAUSES: Partial<Record<Group, string[]>> = {
+  setup: ["new-connection-each-time", "no-answer", "path-latency", "syn-loss", "tls-record-buffering", "turn-taking"],
+  program: ["application", "client-think", "host-cpu", "pacing", "proxy-split", "server-think"],
+  window: ["no-window-scaling", "protocol-window", "receive-window", "sender-cap", "zero-window"],
+  start: ["early-slow-start-exit", "ecn", "restart-after-idle", "slow-start"],
+  ack: ["delayed-ack", "nagle-delayed-ack"],
+  loss: [
+    "amplification-risk",
+    "loss",
+    "lost-retransmission",
+    "mtu-black-hole",
+    "no-sack",
+    "random-loss",
+    "reset",
+    "spurious-retransmission",
+    "tail-loss",
+    "timeout",
+  ],
+  path: ["bandwidth", "bufferbloat", "duplication", "policer", "reordering", "shaper", "small-segments"],
+};
+const GROUP_OF = new Map(Object.entries(CAUSES).flatMap(([group, causes]) => causes.map((cause) => [cause, group])));
+
+/** The group whose colour a cause has. */
+export const causeGroup = (cause: string): Group => (GROUP_OF.get(cause) ?? "unknown") as Group;

@@ -45,10 +45,11 @@ export function Listing({ content, view, go, help, queryClient }: Props) {
           placeholder="rtt>50 cause:loss server:example"
           title={`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
           aria-label="Filter"
+          aria-invalid={query.error !== null}
           value={view.filter}
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
         />
-        <span class="dim" role="status">
+        <span class={query.error === null ? "dim" : "failed"} role="status">
           {query.error ?? listSummary(content, tab, rows, all)}
         </span>
         <Legend />

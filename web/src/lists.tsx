@@ -2,13 +2,14 @@
 
 import { useMemo } from "preact/hooks";
 import { endpoint } from "./analysis";
+import { Brush } from "./brush";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
 import { Cause } from "./help";
 import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
-import type { Query } from "./query";
+import { type Query, ranWithin } from "./query";
 import type { Row } from "./rows";
 import { type Column, Table } from "./table";
 import type { Go } from "./url-state";
@@ -102,7 +103,7 @@ const LOST_TITLE = "Time lost, over all findings";
 const numberWidth = (numbers: string[]): string =>
   `${(3.6 + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
 
-function connectionColumns(show: Show, rows: Row[], span: [number, number]): Column<Row>[] {
+function connectionColumns(show: Show, rows: Row[], span: [number, number], go: Go): Column<Row>[] {
   const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
     figures("#", (row) => row.id, String, { width: numberWidth(rows.map((row) => String(row.id))) }),
@@ -131,12 +132,7 @@ function connectionColumns(show: Show, rows: Row[], span: [number, number]): Col
       title: "When it ran, and what limited it when; sorted by its beginning",
       key: (row) => row.start,
       cell: (row) => <Bar row={row} span={span} />,
-      scale: (
-        <span class="scale dim" aria-hidden="true">
-          <span>{time(span[0])}</span>
-          <span>{time(span[1])}</span>
-        </span>
-      ),
+      scale: <Brush span={span} choose={(from, to) => go({ filter: ranWithin(from, to) })} />,
       isText: true,
       level: 1,
       width: "22%",
@@ -144,12 +140,13 @@ function connectionColumns(show: Show, rows: Row[], span: [number, number]): Col
   ];
 }
 
-/** Where the time lost stands among the columns. */
-const LOST = 9;
+/** The order of the terminal. It is not that of the time lost: a session waits for a person, for example. */
+const worstFirst = (rows: Row[]): Row[] => [...rows].sort((a, b) => a.rank - b.rank || a.id - b.id);
 
 export function Connections({ content, rows, go, help, pick }: TableProps) {
   const span = useMemo(() => spanOf(rows), [rows]);
-  const columns = useMemo(() => connectionColumns({ content, help }, rows, span), [content, help, rows, span]);
+  const worst = useMemo(() => worstFirst(rows), [rows]);
+  const columns = useMemo(() => connectionColumns({ content, help }, rows, span, go), [content, help, rows, span, go]);
   const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
   const spot = (row: Row): Spot => [row.id, row.largest];
   const check = pick && {
@@ -160,9 +157,9 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
   };
   return (
     <Table
-      rows={rows}
+      rows={worst}
       columns={columns}
-      first={LOST}
+      first={null}
       open={open}
       label="Connections"
       name={(row) => `Connection ${row.id}`}
@@ -171,11 +168,12 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
   );
 }
 
+/** As in the list of connections. */
+const serverName = (connection: Connection): string => (connection.quic ? "QUIC " : "") + endpoint(connection.server);
+
 const transferName = ({ connection, index }: TransferRow): string => `${connection.id}.${index + 1}`;
 
 function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[] {
-  const to = ({ connection, transfer }: TransferRow) =>
-    endpoint(connection[transfer.from === "client" ? "server" : "client"]);
   return [
     {
       head: "#",
@@ -184,7 +182,8 @@ function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[]
       width: numberWidth(rows.map(transferName)),
     },
     words("from", (row) => row.transfer.from, { level: 1, width: "4.5rem" }),
-    words("to", to, { level: 2 }),
+    words("client", (row) => endpoint(row.connection.client), { level: 3 }),
+    words("server", (row) => serverName(row.connection), {}),
     words("carries", (row) => row.transfer.label ?? "", { level: 2 }),
     figures("start", (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
     figures("bytes", (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
@@ -243,7 +242,7 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
     <Table
       rows={transfers}
       columns={columns}
-      first={8}
+      first={9}
       open={open}
       label="Transfers"
       name={(row) => `Transfer ${transferName(row)}`}

@@ -6,6 +6,7 @@ import type { Content } from "./document";
 import { Command, commandOf, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import { Cause } from "./help";
+import { causeGroup } from "./limits";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
 import { NoteList, type Notes } from "./notes";
@@ -127,14 +128,29 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
           </>
         )}
       </p>
-      {finding?.remedies.map(
-        (remedy, index) =>
-          commandOf(remedy) && (
-            <Command key={index} text={commandOf(remedy) ?? ""} label={wordsOf(finding).remedies[index] ?? "Command"} />
-          ),
-      )}
+      {finding && <Commands finding={finding} />}
     </section>
   );
+}
+
+/** The commands of a finding, each under what it does. */
+function Commands({ finding }: { finding: Finding }) {
+  return finding.remedies.map((remedy, index) => {
+    const command = commandOf(remedy);
+    const does = wordsOf(finding).remedies[index] ?? "Command";
+    if (!command) return null;
+    return (
+      <div key={index} class="choice-of">
+        {finding.remedies.length > 1 && (
+          <span class="dim">
+            {index > 0 && "or: "}
+            {does}
+          </span>
+        )}
+        <Command text={command} label={does} />
+      </div>
+    );
+  });
 }
 
 /** The costliest finding of a cause. */
@@ -188,7 +204,7 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
           <li key={cause.cause}>
             <Cause slug={cause.cause} content={content} help={help} />
             <span class="bar" aria-hidden="true">
-              <i style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
+              <i class={causeGroup(cause.cause)} style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
             </span>
             <b>{cause.seconds > 0 ? time(cause.seconds) : "no time"}</b>
             <button

@@ -22,6 +22,7 @@ const FIGURES: Record<string, Figure> = {
   lost: { of: (row) => row.lost, units: SECONDS },
   duration: { of: (row) => row.duration, units: SECONDS },
   start: { of: (row) => row.start, units: SECONDS },
+  end: { of: (row) => row.start + row.duration, units: SECONDS },
   up: { of: (row) => row.up, units: BYTES },
   down: { of: (row) => row.down, units: BYTES },
   bytes: { of: (row) => row.up + row.down, units: BYTES },
@@ -57,6 +58,15 @@ const WAYS: Record<string, (a: number, b: number) => boolean> = {
   "=": (a, b) => a === b,
   ":": (a, b) => a === b,
 };
+
+/** The query for what ran at any moment from `from` to `to`, seconds. */
+export const ranWithin = (from: number, to: number): string => `end>=${digits(from)} start<=${digits(to)}`;
+
+/** To the microsecond, and without an exponent, which a query does not read. */
+const digits = (seconds: number): string =>
+  Math.max(0, seconds)
+    .toFixed(6)
+    .replace(/\.?0+$/, "");
 
 export interface Query {
   matches: Test;

@@ -21,6 +21,7 @@ export interface PackedRows {
   resent: number[];
   state: string[];
   lost: number[];
+  rank: number[];
   causes: number[][];
   largest: number[];
   /** Places of the connections of QUIC. */
@@ -56,6 +57,8 @@ export interface Row {
   state: string;
   /** Seconds, over all findings. */
   lost: number;
+  /** The place in the terminal's list, the worst first. */
+  rank: number;
   /** The costliest first. */
   causes: string[];
   /** The transfer that carried most, from 1; 0 where there is none. */
@@ -102,6 +105,7 @@ function unpackRows(packed: PackedRows): Row[] {
       resent: packed.resent[at] ?? 0,
       state: packed.state[at] ?? "",
       lost: packed.lost[at] ?? 0,
+      rank: packed.rank[at] ?? 0,
       causes: (packed.causes[at] ?? []).map(word),
       largest: packed.largest[at] ?? 0,
       repeats: packed.repeats[at] === 1,

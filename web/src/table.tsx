@@ -30,8 +30,8 @@ export interface Check<Row> {
 interface Props<Row> {
   rows: Row[];
   columns: Column<Row>[];
-  /** The column that it is sorted by at first, largest first. */
-  first: number;
+  /** The column that it is sorted by at first, largest first; null: the order of the rows. */
+  first: number | null;
   open: (row: Row) => void;
   label: string;
   /** What opening a row is called. */
@@ -50,12 +50,13 @@ const BEYOND = 12;
 const HEIGHT = 27;
 
 interface Order {
-  column: number;
+  column: number | null;
   up: boolean;
 }
 
 function useSorted<Row>(rows: Row[], columns: Column<Row>[], { column, up }: Order): Row[] {
   return useMemo(() => {
+    if (column === null) return rows;
     const key = columns[column]?.key ?? (() => 0);
     const way = up ? 1 : -1;
     const compare = (a: number | string, b: number | string) => (a < b ? -way : a > b ? way : 0);

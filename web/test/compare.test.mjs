@@ -136,6 +136,24 @@ test("two transfers are chosen with check marks", async (t) => {
   await agrees(page, `${path}#5`, `${path}#8`);
 });
 
+test("a comparison fits a phone", async (t) => {
+  const server = await serve(["compare", CAPPED, GROWING, "--view"]);
+  const page = await served(t, server, "", { viewport: { width: 390, height: 844 } });
+  await page.waitForSelector(".compare .verdict h1");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  // The picture's words are within it.
+  const cut = await page.$$eval(".curves svg text", (texts) => {
+    const outer = texts[0].ownerSVGElement.getBoundingClientRect();
+    return texts
+      .filter((text) => {
+        const { left, right } = text.getBoundingClientRect();
+        return left < outer.left - 1 || right > outer.right + 1;
+      })
+      .map((text) => text.textContent);
+  });
+  assert.deepEqual(cut, []);
+});
+
 test("a second capture is dropped next to the open one", async (t) => {
   const page = await served(t, await view(CAPPED), "#c=1");
   await page.waitForSelector('.figure[aria-busy="false"][data-range]');

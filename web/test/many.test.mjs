@@ -93,6 +93,46 @@ test("fields, comparisons and words are sought together", async (t) => {
   await shown(page, "“fast” is no value of rtt");
 });
 
+test("a wrong filter is marked and explained", async (t) => {
+  const page = await open(t, server.url);
+  await page.waitForSelector(".list tbody tr");
+  const state = async () => [
+    await page.getAttribute("input[type=search]", "aria-invalid"),
+    await page.getAttribute(".tablehead [role=status]", "class"),
+  ];
+  await page.fill("input[type=search]", "foo:bar");
+  await page.waitForSelector('.tablehead [role=status]:has-text("unknown field “foo”")');
+  assert.deepEqual(await state(), ["true", "failed"]);
+  await page.fill("input[type=search]", "rtt>50");
+  await shown(page, "1,000 of 10,000 connections");
+  assert.deepEqual(await state(), ["false", "dim"]);
+});
+
+test("a range of the timeline lists what ran in it", async (t) => {
+  const page = await open(t, server.url);
+  await page.waitForSelector(".list tbody tr");
+  const box = await page.locator(".brush").boundingBox();
+  const at = (share) => box.x + box.width * share;
+  const draw = async (from, to) => {
+    await page.mouse.move(at(from), box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(at(to), box.y + box.height / 2, { steps: 4 });
+    await page.mouse.up();
+  };
+  await draw(0.5, 0.25);
+  await page.waitForFunction(() => document.querySelector("input[type=search]").value !== "");
+  const filter = await page.inputValue("input[type=search]");
+  const [, from, to] = /^end>=([\d.]+) start<=([\d.]+)$/.exec(filter) ?? assert.fail(filter);
+  // The capture lasts 50 s and the round trips of its last connection.
+  assert.ok(Math.abs(from - 12.5) < 0.3 && Math.abs(to - 25) < 0.3, filter);
+  const listed = Number.parseInt((await page.textContent(".tablehead [role=status]")).replaceAll(",", ""), 10);
+  assert.ok(Math.abs(listed - 2_500) < 130, `${listed}`);
+  assert.equal(decodeURIComponent(new URL(page.url()).hash).includes("end"), true);
+  // A click is not a range.
+  await draw(0.5, 0.5);
+  assert.equal(await page.inputValue("input[type=search]"), filter);
+});
+
 test("the timeline says when each ran, in the colours of what limited it", async (t) => {
   const page = await open(t, server.url);
   await page.waitForSelector(".list tbody tr");

@@ -1,7 +1,7 @@
 // The page in a real browser, against the program that serves it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -70,6 +70,108 @@ test("the overview says the verdict first, and what each cause cost", async (t) 
   assert.match(await page.textContent("dialog"), /The fix/);
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "hidden" });
+});
+
+/** The colour of the legend's field of a group. */
+const legendColor = (page, group) =>
+  page.$eval(`.groups .swatch.${group}`, (swatch) => getComputedStyle(swatch).backgroundColor);
+
+test("a cause has the color of its group in the legend", async (t) => {
+  for (const [name, group] of [
+    ["loss-client", "loss"],
+    ["receive-window-client", "window"],
+    ["nagle-delayed-ack-client", "ack"],
+  ]) {
+    const { page } = await served(t, [sample(name)]);
+    await page.waitForSelector(".causes li");
+    const color = await legendColor(page, group);
+    assert.equal(await page.$eval(".causes .bar i", (bar) => getComputedStyle(bar).backgroundColor), color, name);
+    await page.click("a:has-text('see why')");
+    await page.waitForSelector(".finding");
+    assert.equal(await page.$eval(".finding", (card) => getComputedStyle(card).borderLeftColor), color, name);
+  }
+});
+
+test("every cause that costs time has a color", () => {
+  const grouped = readFileSync(join(root, "web/src/limits.ts"), "utf8");
+  const costly = readdirSync(join(root, "samples"))
+    .filter((name) => name.endsWith(".pcap"))
+    .flatMap((name) => json(join(root, "samples", name)).connections)
+    .flatMap((one) => [...one.findings, ...one.transfers.flatMap((transfer) => transfer.findings)])
+    .filter((finding) => finding.cost_s > 0);
+  const missing = new Set(costly.map((finding) => finding.cause).filter((cause) => !grouped.includes(`"${cause}"`)));
+  assert.ok(costly.length > 50);
+  assert.deepEqual([...missing], []);
+});
+
+test("a long command wraps under what it does", async (t) => {
+  const { page } = await served(t, [sample("receive-window-client")], "", { viewport: { width: 390, height: 844 } });
+  await page.waitForSelector(".verdict .command code");
+  const [finding] = json(sample("receive-window-client")).connections[0].transfers[1].findings;
+  const commands = finding.remedies.filter((remedy) => remedy.commands[remedy.platform ?? "linux"]);
+  assert.equal(await page.locator(".verdict .command code").count(), commands.length);
+  assert.equal(
+    await page.locator(".verdict .choice-of > .dim").count(),
+    finding.remedies.length > 1 ? commands.length : 0,
+  );
+  const cut = await page.$$eval(
+    ".command code",
+    (all) => all.filter((one) => one.scrollWidth > one.clientWidth).length,
+  );
+  assert.equal(cut, 0);
+});
+
+test("escape closes the legend", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  await page.keyboard.press("?");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
+  await page.click(".tools button:has-text('legend')");
+  await page.waitForSelector(".keys");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".keys", { state: "detached" });
+});
+
+test("transfers of both directions name the server", async (t) => {
+  const path = sample("loss-client");
+  for (const width of [1280, 390]) {
+    const { page } = await served(t, [path], "", { viewport: { width, height: 844 } });
+    await page.click("[role=tab]:has-text('Transfers')");
+    await page.waitForSelector('.list[aria-label="Transfers"] tbody tr');
+    const [connection] = json(path).connections;
+    const { name, address, port } = connection.server;
+    const place = await page.$$eval(".list th", (heads) =>
+      heads.findIndex((head) => head.textContent.startsWith("server")),
+    );
+    const cells = await page.$$eval(
+      ".list tbody tr",
+      (rows, place) => rows.map((row) => row.children[place]).map((cell) => [cell.textContent, cell.offsetWidth > 0]),
+      place,
+    );
+    assert.equal(cells.length, connection.transfers.length);
+    for (const cell of cells) assert.deepEqual(cell, [`${name ?? address}:${port}`, true]);
+  }
+});
+
+test("connections are listed in the terminal's order at first", async (t) => {
+  const path = sample("new-connection-each-time-server");
+  const printed = run(path).split(/^worst /m)[1];
+  const worst = [...printed.matchAll(/^ +#(\d+) /gm)].map(([, id]) => Number(id));
+  // The terminal lists the first ones.
+  assert.ok(worst.length > 5, printed);
+  const { page } = await served(t, [path]);
+  await page.waitForSelector("table.rows tbody tr");
+  assert.equal(await page.locator("th[aria-sort]").count(), 0);
+  assert.deepEqual(
+    await page.$$eval(
+      "table.rows tbody tr td:first-child",
+      (cells, most) => cells.slice(0, most).map((cell) => Number(cell.textContent)),
+      worst.length,
+    ),
+    worst,
+  );
 });
 
 test("tables sort by a click and are filtered, and a row opens", async (t) => {

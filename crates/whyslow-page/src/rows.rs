@@ -38,6 +38,8 @@ pub(crate) struct Rows {
     /// A place in `words`.
     state: Vec<&'static str>,
     lost: Vec<Nanos>,
+    /// The place in the terminal's list, the worst first; connections without a finding share the last.
+    rank: Vec<usize>,
     /// Places in `words`, the costliest first.
     causes: Vec<Vec<usize>>,
     /// The transfer that carried most, from 1; 0 where there is none.
@@ -59,6 +61,8 @@ struct AnalysisIndex {
     shared: HashMap<u64, Vec<&'static str>>,
     /// Connections that another capture shows better.
     repeats: HashSet<u64>,
+    /// By connection with a finding: its place among them, the worst first.
+    ranks: HashMap<u64, usize>,
 }
 
 impl AnalysisIndex {
@@ -69,7 +73,8 @@ impl AnalysisIndex {
                 shared.entry(*id).or_default().push(finding.cause.slug());
             }
         }
-        Self { shared, repeats }
+        let ranks = ranking::worst(analysis).iter().enumerate().map(|(place, one)| (one.id, place)).collect();
+        Self { shared, repeats, ranks }
     }
 }
 
@@ -105,6 +110,7 @@ impl Rows {
         self.resent.push(directions.iter().map(|one| resent(&one.retransmitted)).sum());
         self.state.push(connection.state.slug());
         self.lost.push(ranking::cost(connection));
+        self.rank.push(around.ranks.get(&connection.id).copied().unwrap_or(around.ranks.len()));
         self.causes.push(causes(connection, around).iter().map(|cause| words.place(cause)).collect());
         self.largest.push(largest(connection));
         self.repeats.push(u8::from(around.repeats.contains(&connection.id)));
@@ -210,5 +216,19 @@ mod tests {
                 assert!(span[2].as_i64().unwrap() * 1_000 <= connection.duration_s.0, "{span}");
             }
         }
+    }
+    #[test]
+    fn connections_rank_as_in_the_terminal() {
+        let analysis = sample("new-connection-each-time-server");
+        let rows = Rows::of(&analysis, HashSet::new());
+        let worst: Vec<u64> = ranking::worst(&analysis).iter().map(|one| one.id).collect();
+        let ranked =
+            |place: usize| rows.rank.iter().position(|rank| *rank == place).map(|at| analysis.connections[at].id);
+        assert!(!worst.is_empty());
+        for (place, id) in worst.iter().enumerate() {
+            assert_eq!(ranked(place), Some(*id));
+        }
+        let healthy = rows.rank.iter().filter(|rank| **rank == worst.len()).count();
+        assert_eq!(healthy, analysis.connections.len() - worst.len());
     }
 }

@@ -16,6 +16,8 @@ const FOOT = 38;
 /** The strip that says who is faster, and its words. */
 const STRIP = 16;
 const WORDS = 118;
+/** About the width of a character, pixels. */
+const CHARACTER = 7.5;
 
 /** Sizes are drawn up to here: what both tell of, and where another takes the lead. */
 function top({ transfers, leads }: Comparison): number {
@@ -37,7 +39,7 @@ function end(curve: Grown, most: number): Point | undefined {
 }
 
 export function Chart({ explained }: { explained: WordedComparison }) {
-  const { box, width } = useWidth(420);
+  const { box, width } = useWidth(300);
   const [size, setSize] = useState<number | null>(null);
   const most = top(explained);
   const right = width - STRIP - WORDS - 14;
@@ -147,9 +149,16 @@ function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>
   return (
     <g class="difference">
       <path d={`M${left} ${at - 5}v10M${right} ${at - 5}v10M${left} ${at}H${right}`} />
-      <text x={left - 8} y={at + 4} text-anchor="end">
-        {words}
-      </text>
+      {/* Where there is no room to the left, it stands above the line. */}
+      {left - LEFT > words.length * CHARACTER ? (
+        <text x={left - 8} y={at + 4} text-anchor="end">
+          {words}
+        </text>
+      ) : (
+        <text x={LEFT + 6} y={at - 9}>
+          {words}
+        </text>
+      )}
     </g>
   );
 }

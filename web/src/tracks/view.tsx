@@ -39,6 +39,14 @@ export function Tracks(props: Props) {
   const figure = useFigure(props, side, whole, counts);
   const movement = useMovement(figure, props, whole);
   const toggleKeys = () => setHasKeys((old) => !old);
+  useEffect(() => {
+    if (!hasKeys) return;
+    // An open dialog takes its Escape alone.
+    const pressed = (event: KeyboardEvent) =>
+      event.key === "Escape" && document.querySelector("dialog[open]") === null && setHasKeys(false);
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [hasKeys]);
   const measure = () => setSince(picked);
   useKeyboard(figure.live, { props, side, movement, ask: () => setAsking(true), toggleKeys, measure });
   const click = (at: { x: number; y: number }) => {

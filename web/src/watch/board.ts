@@ -49,6 +49,8 @@ function rowOf(news: NewsRow): LiveRow {
     resent,
     state,
     lost: news.lost_s,
+    // Watched transfers have no order of their own.
+    rank: 0,
     causes,
     largest: 0,
     repeats: false,

@@ -54,6 +54,7 @@ const NO_ROWS: PackedRows = {
   resent: [],
   state: [],
   lost: [],
+  rank: [],
   causes: [],
   largest: [],
   quic: [],

@@ -30,10 +30,11 @@ export function Transfers(props: WatchProps & { feed: Feed; board: Board }) {
           placeholder="duration>1 cause:loss server:example"
           title={`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
           aria-label="Filter"
+          aria-invalid={query.error !== null}
           value={view.filter}
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
         />
-        <span class="dim" role="status">
+        <span class={query.error === null ? "dim" : "failed"} role="status">
           {query.error ?? listed(board, rows.length)}
         </span>
       </div>
