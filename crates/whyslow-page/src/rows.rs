@@ -38,7 +38,8 @@ pub(crate) struct Rows {
     /// A place in `words`.
     state: Vec<&'static str>,
     lost: Vec<Nanos>,
-    /// The place in the terminal's list, the worst first; connections without a finding share the last.
+    /// The place in the terminal's list, the worst first; connections without a finding share the
+    /// last.
     rank: Vec<usize>,
     /// Places in `words`, the costliest first.
     causes: Vec<Vec<usize>>,
@@ -217,6 +218,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn connections_rank_as_in_the_terminal() {
         let analysis = sample("new-connection-each-time-server");
