@@ -181,7 +181,7 @@ function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[]
       cell: transferName,
       width: numberWidth(rows.map(transferName)),
     },
-    words("from", (row) => row.transfer.from, { level: 1, width: "4.5rem" }),
+    words("from", (row) => row.transfer.from, { level: 1, width: "5.4rem" }),
     words("client", (row) => endpoint(row.connection.client), { level: 3 }),
     words("server", (row) => serverName(row.connection), {}),
     words("carries", (row) => row.transfer.label ?? "", { level: 2 }),
