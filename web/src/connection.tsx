@@ -109,7 +109,6 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
             {transfer.first_byte_s !== null && <>, first readable byte after {time(transfer.first_byte_s)}</>}
             <Turn connection={connection} index={index} go={go} />
           </p>
-          <p class="dim">Path: {pathOf(transfer)}</p>
         </section>
       )}
     </>
@@ -162,6 +161,7 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
         <section>
           <h2>Where the time went</h2>
           <Waterfall transfer={transfer} select={(zoom) => go({ zoom })} />
+          <p class="dim">Path: {pathOf(transfer)}</p>
         </section>
       )}
       {transfer && <Rounds transfer={transfer} go={go} />}

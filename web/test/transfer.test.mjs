@@ -55,6 +55,13 @@ test("the verdict and the main graph are on one screen", async (t) => {
   assert.ok(figure.y + figure.height <= 800, `the graphs end at ${figure.y + figure.height}`);
 });
 
+test("what the capture shows of the path stands with the times", async (t) => {
+  const page = await open(t, `${server.url}#c=1`);
+  await drawn(page);
+  const line = page.locator("p", { hasText: /^Path: / });
+  assert.match(await line.innerText(), /round trip .*(queue|unknown)/);
+});
+
 test("a clicked packet shows its headers and the verdict on it", async (t) => {
   const page = await open(t, `${server.url}#c=1`);
   await drawn(page);
