@@ -59,7 +59,7 @@ test("what the capture shows of the path stands with the times", async (t) => {
   const page = await open(t, `${server.url}#c=1`);
   await drawn(page);
   const line = page.locator("p", { hasText: /^Path: / });
-  assert.match(await line.innerText(), /round trip .*(queue|unknown)/);
+  assert.match(await line.textContent(), /round trip .*(queue|unknown)/);
 });
 
 test("a clicked packet shows its headers and the verdict on it", async (t) => {
