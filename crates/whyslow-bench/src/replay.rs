@@ -53,7 +53,7 @@ impl Replayed {
 /// soon as the rate permits.
 ///
 /// # Errors
-/// If the file cannot be read, there is no such interface, or it does not take packets (which needs
+/// If the file cannot be read, the interface does not exist, or it refuses packets (which needs
 /// CAP_NET_RAW).
 pub fn replay(path: &Path, settings: &ReplaySettings) -> anyhow::Result<Replayed> {
     let mut records = Records::open(path).with_context(|| path.display().to_string())?;

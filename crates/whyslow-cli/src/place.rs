@@ -22,7 +22,7 @@ use whyslow_io::{Input, Stop, is_url};
 pub struct TransferPlace {
     /// The capture.
     pub input: Input,
-    /// The connection or transfer; none of both if the whole capture is meant.
+    /// The connection or transfer; neither if the whole capture is meant.
     pub which: TransferName,
 }
 

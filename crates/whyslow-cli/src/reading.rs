@@ -20,7 +20,7 @@ pub fn read(opening: &Opening) -> anyhow::Result<Reading> {
 /// As [`read`], with the connections that the analysis does not list.
 ///
 /// # Errors
-/// When an input cannot be read, or there is no room for temporary files.
+/// When an input cannot be read, or the disk has no room for temporary files.
 pub fn read_every(opening: &Opening) -> anyhow::Result<(Reading, OmittedConnections)> {
     let mut meter = Meter::new();
     let options = keylog::options()?;

@@ -1,7 +1,7 @@
 //! Causes that one capture cannot distinguish.
 
 /// Either is right for the other.
-const ALIKE: &[[&str; 2]] = &[
+const INDISTINGUISHABLE: &[[&str; 2]] = &[
     ["server-think", "proxy-split"],
     // A far connection without the rounds of slow start behind a proxy is a program that gets its
     // data in pieces.
@@ -14,5 +14,5 @@ const ALIKE: &[[&str; 2]] = &[
 
 /// Whether one capture cannot distinguish two causes.
 pub fn are_alike(one: &str, other: &str) -> bool {
-    ALIKE.iter().any(|pair| pair.contains(&one) && pair.contains(&other))
+    INDISTINGUISHABLE.iter().any(|pair| pair.contains(&one) && pair.contains(&other))
 }

@@ -111,7 +111,7 @@ impl Routes {
     }
 
     /// The route of a connection, its device with the name that `name` gives to a number. A refusal
-    /// means that there is no route from there to there: `None`.
+    /// means that there is no route between the two: `None`.
     pub fn of(&mut self, key: Key, name: impl Fn(u32) -> Option<String>) -> Option<Route> {
         let parse = |message: &[u8]| Found::parse(message);
         let mut found = self.0.one(RTM_GETROUTE, &request(key, RTM_F_FIB_MATCH), parse).ok()??;
