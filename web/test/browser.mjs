@@ -15,6 +15,34 @@ export function launch() {
   return chromium.launch({ executablePath: executable, args: ["--no-sandbox", "--force-color-profile=srgb"] });
 }
 
+/** The cleanups of each test, in the order of their registration. */
+const cleanups = new WeakMap();
+
+/**
+ * Runs `action` after the test `t`, the last registered first: a page closes before its server ends.
+ * Node runs the hooks of `t.after` in the order of their registration.
+ */
+export function cleanUp(t, action) {
+  const known = cleanups.get(t);
+  if (known) {
+    known.push(action);
+    return;
+  }
+  const actions = [action];
+  cleanups.set(t, actions);
+  t.after(async () => {
+    const failures = [];
+    for (const one of actions.reverse()) {
+      try {
+        await one();
+      } catch (failure) {
+        failures.push(failure);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  });
+}
+
 /** A page at an address, whose complaints fail the test `t`. */
 export async function open(browser, t, url, options = {}) {
   const context = await browser.newContext({
@@ -26,7 +54,7 @@ export async function open(browser, t, url, options = {}) {
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  t.after(async () => {
+  cleanUp(t, async () => {
     await context.close();
     assert.deepEqual(complaints, []);
   });

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { ACK, PSH, pcap, SYN } from "./pcap.mjs";
 import { folder, json, run, sample, serve, view } from "./program.mjs";
 
@@ -14,7 +14,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const { open } = browserOfFile();
 
 async function served(t, server, hash = "", options = {}) {
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   return open(t, server.url + hash, options);
 }
 

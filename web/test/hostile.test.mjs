@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { folder, report, sample, view } from "./program.mjs";
 
 const { open, newContext } = browserOfFile();
@@ -96,7 +96,7 @@ writeFileSync(path, hostile());
 /** A page whose dialogs fail the test, as its complaints do. */
 async function watched(t, url) {
   const dialogs = [];
-  t.after(() => assert.deepEqual(dialogs, []));
+  cleanUp(t, () => assert.deepEqual(dialogs, []));
   const page = await open(t, "about:blank");
   page.on("dialog", (dialog) => {
     dialogs.push(dialog.message());
@@ -140,7 +140,7 @@ async function walk(page) {
 
 test("names on the page are text, and each is seen as it is", async (t) => {
   const server = await view(path);
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   const page = await watched(t, server.url);
   await walk(page);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:has-text('SVG')")]);
@@ -151,6 +151,7 @@ test("names on the page are text, and each is seen as it is", async (t) => {
   await page.evaluate(() => {
     location.hash = "#compare=1.2~7.2";
   });
+  await page.waitForSelector(".compare .verdict h1");
   await harmless(page);
 });
 
@@ -160,7 +161,7 @@ test("names in a report are text, and each is seen as it is", async (t) => {
 
 test("a dropped file's name is seen as it is while it comes, when it is open, and when it cannot be", async (t) => {
   const server = await view();
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   const page = await watched(t, server.url);
   await page.waitForSelector(".drop");
   const network = await page.context().newCDPSession(page);
@@ -191,10 +192,10 @@ test("a dropped file's name is seen as it is while it comes, when it is open, an
 
 test("a file that does not come whole leaves open what is open, and says so", async (t) => {
   const server = await view(sample("slow-start-client"));
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   // The browser's console shows the failure as well.
   const context = await newContext();
-  t.after(() => context.close());
+  cleanUp(t, () => context.close());
   const page = await context.newPage();
   await page.goto(server.url);
   await page.waitForSelector(".verdict h1");

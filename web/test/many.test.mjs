@@ -1,7 +1,7 @@
 // Very many connections on the page: all have a line, and the worst are shown in full.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { manyConnections } from "./captures.mjs";
 import { report, sample, view } from "./program.mjs";
 
@@ -178,13 +178,13 @@ test("two connections are chosen and compared", async (t) => {
 test("both ends of one transfer count once, opened together or set side by side", async (t) => {
   const both = [sample("loss-client"), sample("loss-server")];
   const pair = await view(...both);
-  t.after(() => pair.end());
+  cleanUp(t, () => pair.end());
   const page = await open(t, pair.url);
   await page.waitForSelector(".causes li");
   assert.match(await page.textContent(".causes li"), /loss765 ms1 connection/);
   await shown(page, "1 connection, 1 of them in two captures");
   const alone = await view(both[0]);
-  t.after(() => alone.end());
+  cleanUp(t, () => alone.end());
   const second = await open(t, alone.url);
   await second.waitForSelector(".causes li");
   await second.setInputFiles('input[aria-label="Capture files to compare with"]', both[1]);

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { folder, json, report, root, run, sample, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -20,7 +20,7 @@ async function served(t, files, hash = "", options = {}) {
     return { page, server };
   } finally {
     // After the page, which asks it to the end.
-    t.after(() => server.end());
+    cleanUp(t, () => server.end());
   }
 }
 
@@ -612,7 +612,7 @@ test("text of a capture is text on the page", async (t) => {
 
 test("only the page's own address is answered", async (t) => {
   const server = await view(sample("slow-start-client"));
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   const { origin, host, pathname } = new URL(server.url);
   const status = async (path, headers = {}) =>
     (await newContext()).request.get(origin + path, { headers }).then((answer) => answer.status());

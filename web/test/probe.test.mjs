@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, open } from "./browser.mjs";
+import { cleanUp, launch, open } from "./browser.mjs";
 import { folder, program } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -85,7 +85,7 @@ test("a request leads to its packets, and anybody can read it", async (t) => {
 
 test("a page shows on this machine until it is ended", async (t) => {
   const child = spawn(program, ["probe", url(), "--view"], { stdio: ["ignore", "pipe", "pipe"] });
-  t.after(() => child.kill("SIGINT"));
+  cleanUp(t, () => child.kill("SIGINT"));
   let [printed, complaint] = ["", ""];
   child.stderr.on("data", (text) => (complaint += text));
   const address = await new Promise((done) => {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { folder, report, root, run, sample, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -112,7 +112,7 @@ for (const colorScheme of ["light", "dark"]) {
 test("a served page has the proof as well, and its reports", async (t) => {
   const server = await view(CAPTURE, "--proof", RECORDED);
   const page = await open(t, server.url);
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   await page.waitForSelector(".proof .curve.fixed");
   const [saved] = await Promise.all([page.waitForEvent("download"), page.click("text=Save report")]);
   const file = join(folder, "saved-proof.html");
@@ -129,7 +129,7 @@ test("the proof of another capture is refused", async (t) => {
   assert.throws(() => run("report", other, "--proof", RECORDED, "-o", target), /the proof is of another capture/);
   const server = await view(other, "--proof", RECORDED);
   const page = await open(t, server.url);
-  t.after(() => server.end());
+  cleanUp(t, () => server.end());
   await page.waitForSelector(".notice");
   assert.match(await page.textContent(".notice"), /The proof is not shown\. the proof is of another capture/);
   assert.equal(await page.locator(".proof").count(), 0);

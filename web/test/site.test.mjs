@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { dirname, extname, join, relative, resolve } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { browserOfFile } from "./browser.mjs";
+import { browserOfFile, cleanUp } from "./browser.mjs";
 import { folder, json, root, sample } from "./program.mjs";
 import { drop, found, isBuilt, printed, saved, site, tryPage } from "./site.mjs";
 
@@ -104,7 +104,7 @@ async function plainServer(t) {
     const bytes = await readFile(path).catch(() => null);
     response.writeHead(bytes ? 200 : 404, { "content-type": type ?? "application/octet-stream" }).end(bytes);
   });
-  t.after(() => server.close());
+  cleanUp(t, () => server.close());
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   return `http://127.0.0.1:${server.address().port}`;
 }
@@ -202,7 +202,7 @@ test("blocks that are read ahead, or in turn, are the whole capture", options, a
   const { json: wanted } = await printed(long);
   assert.ok(JSON.parse(wanted).captures[0].packets > 10_000);
   const context = await newContext();
-  t.after(() => context.close());
+  cleanUp(t, () => context.close());
   const ahead = await context.newPage();
   const inTurn = await context.newPage();
   await inTurn.addInitScript(withoutWaiting);
@@ -223,7 +223,7 @@ const all =
 
 test("JSON is that of the program, byte for byte", options, async (t) => {
   const context = await newContext();
-  t.after(() => context.close());
+  cleanUp(t, () => context.close());
   const page = await context.newPage();
   await page.goto(tryPage);
   const differs = [];
