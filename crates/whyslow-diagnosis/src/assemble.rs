@@ -61,7 +61,7 @@ impl ListedTransfers {
 
 /// Returns a connection's entry, and its summary for the rules over several. Data of its transfers
 /// that is needed later goes to `kept`.
-pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'_>) -> (Connection, ConnectionSummary) {
+pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers) -> (Connection, ConnectionSummary) {
     let ConnectionInput { facts, id, first, .. } = *input;
     let client = facts.client;
     let contexts = Side::BOTH.map(|side| Context { path_rate: input.path_rate, ..Context::new(facts, side) });

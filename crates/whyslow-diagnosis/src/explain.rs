@@ -4,6 +4,7 @@
 //! packets, processes the connections in its own shards, and ends as a [`Fragment`];
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
+mod accounting;
 mod capture_state;
 mod closing;
 mod connection_ordinals;
@@ -24,10 +25,9 @@ pub use fragment::{Fragment, MergedAnalysis};
 pub use omitted::{OmittedCompletion, OmittedSink};
 pub use whyslow_core::wire::HashSeed;
 
+use crate::assemble::KeptTransfers;
 use crate::conclude::Names;
 use crate::pair::ConnectionFingerprint;
-use crate::together::LargestFlows;
-use crate::whatif::Replays;
 use capture_state::CaptureState;
 use connection_ordinals::OpeningPositions;
 use joined::JoinedConnections;
@@ -70,8 +70,7 @@ pub struct Explainer {
     quic_openings: OpeningPositions,
     accounts: AccountList,
     host_names: Names,
-    replays: Replays,
-    flows: LargestFlows,
+    kept: KeptTransfers,
     /// Time of the first packet, from which all times are counted.
     first_time: Option<Time>,
     /// Rate of the path as given by the user, payload bits per second.
@@ -107,8 +106,7 @@ impl Default for Explainer {
             quic_openings: OpeningPositions::default(),
             accounts: AccountList::default(),
             host_names: Names::default(),
-            replays: Replays::default(),
-            flows: LargestFlows::default(),
+            kept: KeptTransfers::default(),
             first_time: None,
             path_rate: None,
             leaving: None,
@@ -304,8 +302,8 @@ impl Explainer {
             openings: vec![self.openings],
             quic_openings: vec![self.quic_openings],
             accounts,
-            replays: self.replays,
-            flows: self.flows,
+            replays: self.kept.replays,
+            flows: self.kept.flows,
             evicted: self.table.evicted,
             first_time: self.first_time,
             path_rate: self.path_rate,

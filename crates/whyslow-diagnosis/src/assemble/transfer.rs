@@ -13,11 +13,12 @@ use whyslow_core::tcp::facts::{Facts, TransferFacts};
 use whyslow_units::{Nanos, Time};
 
 /// Data of transfers that later steps need next to their entries.
-pub(crate) struct KeptTransfers<'a> {
+#[derive(Debug, Default)]
+pub(crate) struct KeptTransfers {
     /// For the model.
-    pub replays: &'a mut Replays,
+    pub replays: Replays,
     /// For causes that connections share.
-    pub flows: &'a mut LargestFlows,
+    pub flows: LargestFlows,
 }
 
 /// Which transfer it is.
@@ -37,7 +38,7 @@ pub(super) fn entry(
     place: TransferPlace,
     case: &ConnectionView<'_>,
     context: &Context,
-    kept: &mut KeptTransfers<'_>,
+    kept: &mut KeptTransfers,
 ) -> (Transfer, Option<Exit>) {
     let TransferPlace { id, first, sender, index } = place;
     let facts = case.facts;

@@ -251,7 +251,7 @@ impl LiveExplainer {
         }
         self.complete(&mut ended, 0);
         if !ended.more && self.window.is_over(now) {
-            ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), now);
+            ended.findings = self.window.finish(std::mem::take(&mut self.explainer.kept.flows), now);
         }
         ended
     }
@@ -332,7 +332,7 @@ impl LiveExplainer {
         }
         let id = ConnectionId(reported.number);
         let size = ConnectionSize { id, until, active: Nanos::ZERO, bytes: 0 };
-        let account = self.explainer.account_for(size, capture, facts, listed);
+        let account = self.explainer.accounting().account_for(size, capture, facts, listed);
         let mut connection = account.connection;
         ended.unlisted += new.saturating_sub(MAX_TRANSFERS) as u64;
         if !over {
@@ -370,7 +370,7 @@ impl LiveExplainer {
 
     /// Lets the model play.
     fn predict(&mut self, ended: &mut Ended, work: u64) {
-        let replays = std::mem::take(&mut self.explainer.replays);
+        let replays = std::mem::take(&mut self.explainer.kept.replays);
         let mut connections: Vec<Connection> = Vec::with_capacity(ended.connections.len());
         let mut marks = Vec::with_capacity(ended.connections.len());
         for EndedTransfers { connection, grown, over } in std::mem::take(&mut ended.connections) {

@@ -29,7 +29,7 @@ impl LiveExplainer {
             self.report_closed(&mut ended);
             self.complete(&mut ended, open.len());
             if !ended.more {
-                ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), end);
+                ended.findings = self.window.finish(std::mem::take(&mut self.explainer.kept.flows), end);
                 return give(ended);
             }
             if !ended.connections.is_empty() || ended.unlisted > 0 {
