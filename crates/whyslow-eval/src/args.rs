@@ -1,9 +1,11 @@
-//! The options of `whyslow lab gallery` and `whyslow lab score`.
+//! The options of `whyslow lab disagree`, `whyslow lab gallery` and `whyslow lab score`.
 
 use clap::Args;
+use std::path::PathBuf;
 use whyslow_cli::output::OutputPath;
 use whyslow_cli::quantity::{as_written as quantity, pair};
 use whyslow_lab::scenario::units::Size;
+use whyslow_units::Nanos;
 
 /// The options of a gallery.
 #[derive(Debug, Args)]
@@ -88,4 +90,28 @@ pub struct Score {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
     seconds.ok_or_else(|| "write a number of seconds, from 0.1 to 3600".to_owned())
+}
+
+/// The options of a search for explanations that their captures contradict.
+#[derive(Debug, Args)]
+pub struct Disagree {
+    /// Captures, and folders of them.
+    #[arg(required = true, value_name = "FILE|DIR", value_hint = clap::ValueHint::AnyPath)]
+    pub(crate) captures: Vec<PathBuf>,
+
+    /// Judge each capture with a wrong explanation as well, and count how often it is found.
+    #[arg(long)]
+    pub(crate) wrong_labels: bool,
+
+    /// With --wrong-labels, which wrong explanation the first capture gets: they take turns.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "wrong_labels")]
+    pub(crate) seed: u16,
+
+    /// Begin no further run of a capture after this time.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = whyslow_cli::quantity::time)]
+    pub(crate) max_time: Nanos,
+
+    /// Print a JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -1,5 +1,6 @@
 //! How often explanations are right: `whyslow lab score` makes transfers whose cause is known and
-//! judges their explanations, `whyslow lab gallery` shows an experiment's conditions on one page.
+//! judges their explanations, `whyslow lab disagree` finds captures that contradict theirs, `whyslow
+//! lab gallery` shows an experiment's conditions on one page.
 //!
 //! ```text
 //!   draws, real programs ─▶ lab ─▶ captures ─▶ Analysis ─┬▶ judged ─▶ tables, counts of confidence
@@ -7,12 +8,14 @@
 //! ```
 
 mod args;
+mod disagree;
 mod forecast;
 mod gallery;
 mod kinds;
 mod score;
 
-pub use args::{Gallery, Score};
+pub use args::{Disagree, Gallery, Score};
+pub use disagree::disagree;
 pub use gallery::gallery;
 
 use anyhow::Context;

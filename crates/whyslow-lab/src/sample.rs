@@ -227,7 +227,8 @@ fn getsockopt(fd: RawFd, level: i32, name: i32, space: *mut libc::c_void, len: u
     (result == 0).then(|| usize::try_from(got).unwrap_or(0).min(len))
 }
 
-fn queue(fd: RawFd, request: libc::Ioctl) -> Option<u64> {
+/// Bytes in a queue of a socket.
+pub(crate) fn queue(fd: RawFd, request: libc::Ioctl) -> Option<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: both requests write one int to the pointer.
     let result = unsafe { libc::ioctl(fd, request, &raw mut bytes) };

@@ -25,6 +25,10 @@ pub struct Proof {
     tries: usize,
     agrees: bool,
     agreement: Agreement,
+    #[serde(default)]
+    behaves_like: Option<String>,
+    #[serde(default)]
+    instead: Vec<Instead>,
     noise_s: f64,
     all_again: Vec<f64>,
     fixes: Vec<Fix>,
@@ -53,8 +57,18 @@ struct Agreement {
     rounds_alike: usize,
     rounds: usize,
     limits_apart: f64,
+    #[serde(default)]
+    captured_flight: u64,
+    #[serde(default)]
+    again_flight: u64,
     captured_retransmitted: Kinds,
     again_retransmitted: Kinds,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Instead {
+    cause: String,
+    agreement: Agreement,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,6 +14,14 @@ pub(super) const TIME: f64 = 0.15;
 const MOMENT: f64 = 0.004;
 /// Rounds agree within this part of their bytes and their time.
 const ROUND: f64 = 0.2;
+/// Typical bytes in flight agree within this factor. A window and a full link of the same rate differ
+/// in the queue, which is a part of the flight.
+const FLIGHT: f64 = 1.6;
+/// They may always be this many segments apart: where an ACK was seen makes a difference.
+const FEW: f64 = 6.0;
+/// Retransmissions count from this part of all segments on: the time that fewer take is compared
+/// with the limits.
+const RESENT: f64 = 0.01;
 /// A part of the time that may be under other limits.
 const LIMITS: f64 = 0.3;
 /// A finding that costs less than this part of the time is not a verdict.
@@ -24,8 +32,9 @@ const COUNTS: f64 = 0.1;
 pub(super) struct Agreement {
     /// Nothing differs.
     pub agrees: bool,
-    /// What differs, in words.
-    pub differs: Vec<String>,
+    /// What differs. JSON has it in words.
+    #[serde(skip)]
+    pub differs: Vec<Difference>,
     /// Seconds in the capture, of the part that was run.
     pub captured_s: f64,
     /// Seconds of the run.
@@ -44,10 +53,57 @@ pub(super) struct Agreement {
     pub rounds: usize,
     /// The part of the time that is under other limits, 0–1.
     pub limits_apart: f64,
+    /// Typical bytes in flight in the capture, as seen where it was made.
+    pub captured_flight: u64,
+    /// The same in the run.
+    pub again_flight: u64,
     /// Segments that had to be retransmitted, by kind, in the capture.
     pub captured_retransmitted: Kinds,
     /// The same in the run.
     pub again_retransmitted: Kinds,
+}
+
+/// Something in which a run is not the transfer that was captured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Difference {
+    /// Its time.
+    Time {
+        /// The run's as a multiple of the captured one.
+        ratio: f64,
+    },
+    /// The cause that cost most.
+    Cause {
+        /// In the run.
+        here: Option<&'static str>,
+        /// In the capture.
+        captured: Option<&'static str>,
+    },
+    /// The limits.
+    Limits {
+        /// The part of the time that is under limits of another owner, 0–1.
+        apart: f64,
+    },
+    /// Bytes and times of the rounds.
+    Rounds {
+        /// How many agree.
+        alike: usize,
+        /// How many were compared.
+        of: usize,
+    },
+    /// The bytes in flight.
+    Flight {
+        /// Typical in the run, bytes.
+        here: u64,
+        /// Typical in the capture, bytes.
+        captured: u64,
+    },
+    /// The segments that had to be retransmitted.
+    Retransmitted {
+        /// In the run.
+        here: u64,
+        /// In the capture.
+        captured: u64,
+    },
 }
 
 /// Retransmitted segments of the transfer's sender by kind.
@@ -83,10 +139,18 @@ impl Agreement {
             rounds_alike,
             rounds,
             limits_apart: limits_apart(captured, built, &trial.seen),
+            captured_flight: flight(captured, built.until),
+            again_flight: flight(&trial.seen, f64::INFINITY),
             captured_retransmitted: kinds(captured, Some(built.until)),
             again_retransmitted: kinds(&trial.seen, None),
         };
-        it.judge(trial, captured.share(&[Limit::Bandwidth, Limit::LossRecovery, Limit::Timeout]) > 0.1);
+        let segment = captured.segment() as f64;
+        it.judge(
+            trial,
+            segment,
+            built.bytes as f64 / segment,
+            captured.share(&[Limit::Bandwidth, Limit::LossRecovery, Limit::Timeout]) > 0.1,
+        );
         it
     }
 
@@ -113,31 +177,30 @@ impl Agreement {
         }
     }
 
-    fn judge(&mut self, trial: &Trial, is_by_chance: bool) {
+    fn judge(&mut self, trial: &Trial, segment: f64, segments: f64, is_by_chance: bool) {
         let mut differs = Vec::new();
         if self.error() > TIME {
-            let percent = (self.again_s / self.captured_s.max(1e-9) - 1.0) * 100.0;
-            differs.push(format!("the time by {percent:+.0} %"));
+            differs.push(Difference::Time { ratio: self.again_s / self.captured_s.max(1e-9) });
         }
         if !self.is_same_cause(trial) {
-            let name = |cause: Option<&str>| cause.unwrap_or("nothing").to_owned();
-            differs.push(format!(
-                "the cause: {} here, {} in the capture",
-                name(self.again_cause),
-                name(self.captured_cause)
-            ));
+            differs.push(Difference::Cause { here: self.again_cause, captured: self.captured_cause });
         }
         if self.limits_apart > LIMITS {
-            differs.push(format!("what held it for {:.0} % of the time", self.limits_apart * 100.0));
+            differs.push(Difference::Limits { apart: self.limits_apart });
         }
         // A path that loses or queues shifts every round behind the first difference.
         if !is_by_chance && self.rounds >= 4 && self.rounds_alike * 3 < self.rounds && self.limits_apart > LIMITS / 2.0
         {
-            differs.push(format!("the rounds: {} of {} agree", self.rounds_alike, self.rounds));
+            differs.push(Difference::Rounds { alike: self.rounds_alike, of: self.rounds });
+        }
+        let (captured, here) = (self.captured_flight, self.again_flight);
+        if captured.max(here) as f64 > FLIGHT * captured.min(here) as f64 + FEW * segment {
+            differs.push(Difference::Flight { here, captured });
         }
         let (captured, again) = (self.captured_retransmitted.needed(), self.again_retransmitted.needed());
-        if captured.abs_diff(again) > 3.max(captured.max(again) / 2) {
-            differs.push(format!("the segments that had to be retransmitted: {again} here, {captured} in the capture"));
+        let apart = captured.abs_diff(again);
+        if apart > 3.max(captured.max(again) / 2) && apart as f64 > RESENT * segments {
+            differs.push(Difference::Retransmitted { here: again, captured });
         }
         self.agrees = differs.is_empty();
         self.differs = differs;
@@ -145,7 +208,8 @@ impl Agreement {
 
     /// How far a run is from the capture: less is better.
     pub fn distance(&self) -> f64 {
-        let cause = if self.differs.iter().any(|what| what.starts_with("the cause")) { 0.5 } else { 0.0 };
+        let has_other_cause = self.differs.iter().any(|what| matches!(what, Difference::Cause { .. }));
+        let cause = if has_other_cause { 0.5 } else { 0.0 };
         self.error() + cause + 0.3 * self.limits_apart
     }
 }
@@ -175,6 +239,16 @@ fn rounds(captured: &Captured, built: &TransferScenario, trial: &Trial) -> (usiz
         })
     };
     (there.iter().take(compared).filter(is_there).count(), compared)
+}
+
+/// Typical bytes in flight up to a moment: the median over the transfer's new segments.
+fn flight(of: &Captured, until: f64) -> u64 {
+    let start = of.transfer().start_s.as_secs_f64();
+    let end = (start + of.transfer().duration_s.as_secs_f64()).min(until);
+    let own = of.packets.data(of.from()).filter(|packet| packet.at >= start && packet.at <= end);
+    let mut all: Vec<u64> = own.filter_map(|packet| packet.in_flight).collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied().unwrap_or(0)
 }
 
 /// Rounds with the number of bytes before each.

@@ -1,5 +1,6 @@
 //! The command line of `whyslow prove`.
 
+use super::supposition::Supposition;
 use clap::Args;
 use std::path::PathBuf;
 use whyslow_cli::output::OutputPath;
@@ -24,7 +25,7 @@ pub struct Prove {
     pub(super) repeat: Option<u32>,
 
     /// Maximum length of a run: a longer transfer is cut to its beginning.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = whyslow_cli::quantity::time)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = whyslow_cli::quantity::time)]
     pub(super) at_most: Nanos,
 
     /// Maximum number of runs to find a path and hosts that reproduce the capture.
@@ -35,6 +36,11 @@ pub struct Prove {
     /// that were not run.
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = whyslow_cli::quantity::time)]
     pub(super) max_time: Nanos,
+
+    /// Test another explanation than that of the analysis: what takes the time of its costliest
+    /// cause. If the run does not agree, the others are tried: does one of them agree?
+    #[arg(long, value_name = "CAUSE")]
+    pub(super) suppose: Option<Supposition>,
 
     /// Only build the scenario, and print it.
     #[arg(long, conflicts_with_all = ["json", "repeat", "report"])]

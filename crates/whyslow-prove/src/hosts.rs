@@ -8,7 +8,7 @@ use super::path::USUAL_TIMEOUT;
 use whyslow_analysis::{Action, Connection, End, Limit, Round, SendingAction, Transfer};
 use whyslow_diagnosis::series::Kind;
 use whyslow_lab::scenario::host::HostSpec;
-use whyslow_lab::scenario::script::{Reading, Stop};
+use whyslow_lab::scenario::script::{Growth, Reading, Stop};
 use whyslow_lab::scenario::units::{BitRate, Size, Time};
 
 /// A window is about this part of the receive buffer (Linux 6.6 and later: the rest is overhead); a
@@ -22,6 +22,8 @@ const OF_SEND_BUFFER: f64 = 0.6;
 const MATTERS: f64 = 0.1;
 /// A sender that spaced its segments for as much of the time had a rate of its own.
 const PACED: f64 = 0.25;
+/// A window that doubles grows by 1; one that grows by a segment for each ACK of two, by a half.
+const SLOW_GROWTH: f64 = 0.8;
 /// A window that shrank and held a transfer for as much of its time is a slow reader's.
 const SLOW: f64 = 0.5;
 /// What a machine takes between an ACK and what that releases, seconds.
@@ -37,6 +39,8 @@ pub(super) struct HostChoice {
     pub receive_scale: f64,
     /// The same of the send buffer.
     pub send_scale: f64,
+    /// The sender's window opens slower than Linux's: by this part of what is acknowledged.
+    pub growth: Option<f64>,
 }
 
 /// What the windows of a receiver were.
@@ -109,6 +113,26 @@ impl Captured {
         let is_own = round.limit == Limit::SlowStart || round.limit == Limit::CongestionAvoidance;
         let flight = if is_own { flight } else { flight.max(INITIAL_WINDOW) };
         flight.clamp(1, 1_000)
+    }
+
+    /// By what part of what was acknowledged the sender's window opened in slow start, where that is
+    /// clearly less than Linux's whole: the mean of all its rounds.
+    pub fn slow_growth(&self) -> Option<f64> {
+        let rounds = &self.transfer().rounds;
+        // The last one is the remainder.
+        let inner = rounds.get(..rounds.len().saturating_sub(1))?;
+        let opening = inner.windows(2).take_while(|pair| pair.iter().all(|round| round.limit == Limit::SlowStart));
+        let (acked, opened) = opening.fold((0, 0), |(acked, opened), pair| match pair {
+            [round, next] => (acked + round.bytes, opened + next.bytes.saturating_sub(round.bytes)),
+            _ => (acked, opened),
+        });
+        let growth = opened as f64 / acked.max(1) as f64;
+        (growth > 0.0 && growth < SLOW_GROWTH).then_some(growth)
+    }
+
+    /// The window of a sender that opens it by this part of what is acknowledged.
+    pub fn window(&self, growth: f64) -> Growth {
+        Growth { initial: Size(u64::from(self.initial_window()) * self.segment()), by: growth }
     }
 
     /// The least timeout of a sender whose window was small again after a pause that no usual

@@ -35,7 +35,11 @@ pub(super) struct Document<'a> {
     tries: usize,
     agrees: bool,
     /// What was compared.
-    agreement: &'a Agreement,
+    agreement: Compared<'a>,
+    /// The cause whose run agrees, where that of the tested cause does not.
+    behaves_like: Option<&'static str>,
+    /// Other explanations that were run.
+    instead: Vec<Instead<'a>>,
     /// Upper bound of the run's time that this machine's late packets can have added.
     noise_s: f64,
     /// How long each run took.
@@ -44,6 +48,21 @@ pub(super) struct Document<'a> {
     together: Option<Fix<'a>>,
     often_tried: Vec<Fix<'a>>,
     curves: Vec<Curve>,
+}
+
+/// What was compared, with the differences in words.
+#[derive(Serialize)]
+struct Compared<'a> {
+    #[serde(flatten)]
+    agreement: &'a Agreement,
+    differs: Vec<String>,
+}
+
+/// Another explanation, and how its run compares with the capture.
+#[derive(Serialize)]
+struct Instead<'a> {
+    cause: &'static str,
+    agreement: Compared<'a>,
 }
 
 /// A fix and its effect.
@@ -81,7 +100,13 @@ impl<'a> Document<'a> {
             scenario: &built.scenario,
             tries: outcome.fitted.tries,
             agrees: outcome.agreement().agrees,
-            agreement: outcome.agreement(),
+            agreement: Compared::of(outcome.agreement()),
+            behaves_like: outcome.behaves_like().map(|cause| cause.slug()),
+            instead: outcome
+                .instead
+                .iter()
+                .map(|it| Instead { cause: it.cause.slug(), agreement: Compared::of(&it.agreement) })
+                .collect(),
             noise_s: outcome.fitted.trial.added,
             all_again: &outcome.fitted.trial.all_seconds,
             fixes: outcome.fixes.iter().map(Fix::of).collect(),
@@ -89,6 +114,12 @@ impl<'a> Document<'a> {
             often_tried: outcome.often_tried.iter().map(Fix::of).collect(),
             curves: curves::of(outcome),
         }
+    }
+}
+
+impl<'a> Compared<'a> {
+    fn of(agreement: &'a Agreement) -> Self {
+        Self { agreement, differs: agreement.differs.iter().map(page::difference).collect() }
     }
 }
 

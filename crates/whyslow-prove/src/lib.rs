@@ -11,6 +11,7 @@
 
 mod agreement;
 mod alike;
+mod alternatives;
 mod args;
 mod captured;
 mod conversation;
@@ -30,10 +31,12 @@ mod run;
 mod scenario;
 mod scratch;
 mod search;
+mod supposition;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 pub use alike::are_alike;
 pub use args::Prove;
-pub use run::run;
+pub use run::{Judgement, judge, run};
+pub use supposition::Supposition;

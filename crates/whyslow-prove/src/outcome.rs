@@ -1,6 +1,7 @@
 //! [`Outcome`]: all that was found out, for the page and for programs.
 
 use super::agreement::Agreement;
+use super::alternatives::{self, Alternative};
 use super::captured::Captured;
 use super::remedy::{How, Remedy};
 use super::scenario::TransferScenario;
@@ -45,6 +46,8 @@ pub(super) enum Verdict {
 pub(super) struct Outcome {
     pub captured: Captured,
     pub fitted: Fitted,
+    /// Other explanations that were run, because the tested one does not agree.
+    pub instead: Vec<Alternative>,
     /// One at a time.
     pub fixes: Vec<Tried>,
     /// All that help, together.
@@ -58,8 +61,9 @@ impl Outcome {
     ///
     /// # Errors
     /// `None`: a fix that cannot be run is reported.
-    pub fn of(captured: Captured, fitted: Fitted, shop: &Workshop<'_>) -> Self {
-        let mut outcome = Self { captured, fitted, fixes: Vec::new(), together: None, often_tried: Vec::new() };
+    pub fn of(captured: Captured, fitted: Fitted, instead: Vec<Alternative>, shop: &Workshop<'_>) -> Self {
+        let mut outcome =
+            Self { captured, fitted, instead, fixes: Vec::new(), together: None, often_tried: Vec::new() };
         if !outcome.fitted.agreement.agrees {
             return outcome;
         }
@@ -79,6 +83,11 @@ impl Outcome {
             outcome.often_tried = often.iter().zip(1..).map(try_often).collect();
         }
         outcome
+    }
+
+    /// The cause whose run is the captured transfer, where that of the tested cause is not.
+    pub fn behaves_like(&self) -> Option<Cause> {
+        alternatives::behaves_like(&self.instead)
     }
 
     pub fn agreement(&self) -> &Agreement {

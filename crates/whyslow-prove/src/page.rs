@@ -1,7 +1,8 @@
 //! The outcome for a person: the verdict first, then the scenario, its result, and the effect of
 //! each fix.
 
-use super::agreement::Agreement;
+use super::agreement::{Agreement, Difference};
+use super::alternatives::Alternative;
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried, Verdict};
 use super::path::Losses;
@@ -25,7 +26,10 @@ pub(super) fn page(outcome: &Outcome, width: usize) -> String {
     print_row(&mut page, "built", &built(outcome));
     print_row(&mut page, "again", &again(outcome.agreement(), outcome));
     if !outcome.agreement().agrees {
-        print_row(&mut page, "differs", &outcome.agreement().differs.join("; "));
+        print_row(&mut page, "differs", &differences(outcome.agreement(), "; "));
+    }
+    for other in &outcome.instead {
+        print_row(&mut page, "instead", &instead(other));
     }
     for tried in &outcome.fixes {
         print_row(&mut page, label(tried), &result_line(tried, outcome));
@@ -60,6 +64,12 @@ fn what(outcome: &Outcome) -> &'static str {
 pub(super) fn headline(outcome: &Outcome) -> String {
     let it = what(outcome);
     let agreement = outcome.agreement();
+    if let (Some(like), Some(cause)) = (outcome.behaves_like(), agreement.captured_cause) {
+        return format!(
+            "Contradicted: the {it} behaves like {like}, not like {cause}. With {cause} it differs on this machine's TCP in {}; with {like} it agrees.",
+            differences(agreement, ", in ")
+        );
+    }
     if !agreement.agrees {
         let lacks = match agreement.captured_cause.and_then(beyond) {
             Some(why) => format!(" {why}."),
@@ -67,7 +77,7 @@ pub(super) fn headline(outcome: &Outcome) -> String {
         };
         return format!(
             "Not proved: the {it} is another one on this machine's TCP; it differs in {}.{lacks} Nothing is said of the fix.",
-            agreement.differs.join(", in ")
+            differences(agreement, ", in ")
         );
     }
     let again = seconds(agreement.again_s);
@@ -93,6 +103,38 @@ pub(super) fn headline(outcome: &Outcome) -> String {
             "The {it} takes {again} on this machine's TCP too, because of {cause}; none of its fixes makes it quicker here."
         ),
     }
+}
+
+/// What a run has otherwise than its capture.
+pub(super) fn differences(agreement: &Agreement, between: &str) -> String {
+    agreement.differs.iter().map(difference).collect::<Vec<_>>().join(between)
+}
+
+/// One difference in words.
+pub(super) fn difference(of: &Difference) -> String {
+    match of {
+        Difference::Time { ratio } => format!("the time by {:+.0} %", (ratio - 1.0) * 100.0),
+        Difference::Cause { here, captured } => {
+            format!("the cause: {} here, {} in the capture", here.unwrap_or("nothing"), captured.unwrap_or("nothing"))
+        }
+        Difference::Limits { apart } => format!("the limits of {:.0} % of the time", apart * 100.0),
+        Difference::Rounds { alike, of } => format!("the rounds: {alike} of {of} agree"),
+        Difference::Flight { here, captured } => {
+            format!("the bytes in flight: {} B here, {} B in the capture", thousands(*here), thousands(*captured))
+        }
+        Difference::Retransmitted { here, captured } => {
+            format!("the segments that had to be retransmitted: {here} here, {captured} in the capture")
+        }
+    }
+}
+
+/// Another explanation's line.
+fn instead(other: &Alternative) -> String {
+    let took = seconds(other.agreement.again_s);
+    if other.agreement.agrees {
+        return format!("{}: {took}; agrees", other.cause);
+    }
+    format!("{}: {took}; differs in {}", other.cause, differences(&other.agreement, ", in "))
 }
 
 /// Why a cause cannot be made again from what its capture shows.
@@ -126,7 +168,7 @@ pub(super) fn built(outcome: &Outcome) -> String {
     if let Some(loss) = lost(outcome) {
         parts.push(loss);
     }
-    parts.extend(hosts(captured, sender, receiver, from));
+    parts.extend(hosts(captured, sender, receiver, from, outcome.fitted.choice.host.growth));
     parts.push(format!("{} {}", units::bytes(built.bytes), if from == End::Server { "down" } else { "up" }));
     if captured.thought() > 0.02 {
         parts.push(format!("after {} of the server's own", seconds(captured.thought())));
@@ -162,7 +204,7 @@ fn lost(outcome: &Outcome) -> Option<String> {
     }
 }
 
-fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End) -> Vec<String> {
+fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End, growth: Option<f64>) -> Vec<String> {
     let mut parts = Vec::new();
     if captured.is_held_by_window() {
         // The kernel doubles what a program asks for.
@@ -176,7 +218,11 @@ fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End)
         parts.push(format!("a sender that keeps to {}", units::rate(rate.0 as f64)));
     }
     parts.push(sender.congestion.clone());
-    parts.push(format!("IW {}", sender.initcwnd.unwrap_or(10)));
+    let initial = format!("IW {}", sender.initcwnd.unwrap_or(10));
+    match growth {
+        Some(growth) => parts.push(format!("{initial}, a window that grows by {growth:.1} of what is acknowledged")),
+        None => parts.push(initial),
+    }
     for (has, without) in [
         (sender.sack && receiver.sack, "no SACK"),
         (sender.timestamps && receiver.timestamps, "no timestamps"),

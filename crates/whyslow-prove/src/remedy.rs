@@ -93,6 +93,8 @@ impl Key {
     }
 }
 
+/// Payload of a full segment that carries timestamps, bytes.
+const SEGMENT: u64 = 1_448;
 /// Most findings whose fixes are tried.
 const MOST: usize = 6;
 
@@ -270,10 +272,21 @@ impl Remedy {
                 // well.
                 host.rcvbuf = host.rcvbuf.filter(|_| !line.contains("tcp_rmem"));
                 host.sndbuf = host.sndbuf.filter(|_| !line.contains("tcp_wmem"));
+                open_window(scenario, *end, line);
             }
             How::Key(key) => key.apply(from, scenario),
             How::Not(_) => {}
         }
+    }
+}
+
+/// A larger initial window is also that of a stack whose window the program keeps.
+fn open_window(scenario: &mut Scenario, end: End, line: &str) {
+    let Work::Script(script) = &mut scenario.work else { return };
+    let window = if end == End::Client { &mut script.client_window } else { &mut script.server_window };
+    let mut words = line.split_whitespace().skip_while(|word| *word != "initcwnd").skip(1);
+    if let (Some(window), Some(segments)) = (window, words.next().and_then(|word| word.parse::<u64>().ok())) {
+        window.initial = Size(window.initial.0.max(segments * SEGMENT));
     }
 }
 

@@ -6,12 +6,13 @@ use super::captured::{self, Captured};
 use super::keep::KeptFiles;
 use super::packets::Packets;
 use super::scratch::Scratch;
+use super::supposition::Supposition;
 use super::trial::Workshop;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use whyslow_analysis::{Analysis, Connection, Transfer};
+use whyslow_analysis::{Analysis, Cause, Connection, Transfer};
 use whyslow_cli::output::{Output, Sources, Target};
 use whyslow_cli::place::TransferPlace;
 use whyslow_cli::{SpooledInputs, reading};
@@ -21,6 +22,10 @@ use whyslow_lab::net;
 use whyslow_lab::progress::Bar;
 use whyslow_serve::{Opening, Proof};
 
+/// Of a judged transfer at most this is run, seconds.
+const JUDGED: f64 = 8.0;
+/// Most runs of a judged transfer's explanation.
+const TRIES: u32 = 4;
 /// The exit status where the run does not agree with the capture.
 const DISAGREES: u8 = 1;
 
@@ -72,8 +77,63 @@ fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyho
     let limit = Duration::from_secs_f64(task.max_time.as_secs_f64());
     let progress = |what: &str| bar.message(what);
     let shop = Workshop { folder, repeat: task.repeat, limit, began: Instant::now(), progress: &progress };
-    let fitted = super::search::fit(&captured, at_most, task.tries, &shop)?;
-    Ok(super::outcome::Outcome::of(captured, fitted, &shop))
+    let explained = supposed(&captured, task.suppose)?;
+    let fitted = super::search::fit(&explained, "again", at_most, task.tries, &shop)?;
+    let instead = super::alternatives::of(&captured, task.suppose, &fitted, at_most, &shop);
+    Ok(super::outcome::Outcome::of(explained, fitted, instead, &shop))
+}
+
+/// The transfer with the explanation that is to be tested.
+///
+/// # Errors
+/// If nothing of its time can have another cause.
+fn supposed(captured: &Captured, suppose: Option<Supposition>) -> anyhow::Result<Captured> {
+    let Some(other) = suppose.filter(|other| captured.own_supposition() != Some(*other)) else {
+        return Ok(captured.clone());
+    };
+    captured.supposing(other).context("--suppose: the capture's verdict is not about the time of one transfer")
+}
+
+/// What running a capture again says of its explanation.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The cause that was tested.
+    pub explained: Option<Cause>,
+    /// The run with it is the captured transfer.
+    pub agrees: bool,
+    /// Another cause whose run is the captured transfer, where the tested one's is not.
+    pub behaves_like: Option<Cause>,
+}
+
+/// Runs the transfer of a capture's verdict with the explanation of the analysis, or with another,
+/// and without fixes. The process must be in the lab's namespaces. `None` if the verdict is of a
+/// kind that has no other explanation.
+///
+/// # Errors
+/// When the capture cannot be read, or holds no transfer that can be made again.
+pub fn judge(
+    capture: &Path,
+    suppose: impl FnOnce(Supposition) -> Supposition,
+    limit: Duration,
+) -> anyhow::Result<Option<Judgement>> {
+    let place = TransferPlace::read(capture)?;
+    let Opened { captured, kept: _kept, .. } = open(&place)?;
+    let Some(own) = captured.own_supposition() else { return Ok(None) };
+    let tested = suppose(own);
+    if captured.supposing(tested).is_none() {
+        return Ok(None);
+    }
+    let scratch = Scratch::new()?;
+    let quiet = |_: &str| {};
+    let shop = Workshop { folder: scratch.path(), repeat: Some(1), limit, began: Instant::now(), progress: &quiet };
+    let explained = supposed(&captured, Some(tested))?;
+    let fitted = super::search::fit(&explained, "again", JUDGED, TRIES, &shop)?;
+    let instead = super::alternatives::of(&captured, Some(tested), &fitted, JUDGED, &shop);
+    Ok(Some(Judgement {
+        explained: explained.top().map(|finding| finding.cause),
+        agrees: fitted.agreement.agrees,
+        behaves_like: super::alternatives::behaves_like(&instead),
+    }))
 }
 
 /// Where the page is to be written: made sure of before anything is run.

@@ -35,6 +35,7 @@ impl Choice {
                 congestion: if captured.is_spaced() { "bbr" } else { "cubic" },
                 receive_scale: 1.0,
                 send_scale: 1.0,
+                growth: None,
             },
             path: PathChoice { losses, usual_rtt: false },
         }
@@ -92,9 +93,10 @@ fn scenario(captured: &Captured, choice: Choice, conversation: &Conversation, sk
     let mut script = Script { messages: conversation.script(), ..Script::default() };
     // A small send buffer is filled by small writes alone.
     script.chunk = if captured.cap().is_some() { Size(4_096) } else { script.chunk };
+    let window = choice.host.growth.map(|growth| captured.window(growth));
     match from {
-        End::Client => script.server_reads = reads,
-        End::Server => script.client_reads = reads,
+        End::Client => (script.server_reads, script.client_window) = (reads, window),
+        End::Server => (script.client_reads, script.server_window) = (reads, window),
     }
     let mut scenario = Scenario {
         cause: captured.top().map_or("none", |finding| finding.cause.slug()).to_owned(),

@@ -28,11 +28,17 @@ const SCALINGS: usize = 3;
 /// A window that is nearer to the captured one is not made again.
 const WINDOW: f64 = 0.06;
 
-/// Runs the scenario, and others as long as it does not agree.
+/// Runs the scenario, and others as long as it does not agree; the runs are called `name`.
 ///
 /// # Errors
 /// When the first one cannot be run.
-pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop<'_>) -> anyhow::Result<Fitted> {
+pub(super) fn fit(
+    captured: &Captured,
+    name: &str,
+    at_most: f64,
+    tries: u32,
+    shop: &Workshop<'_>,
+) -> anyhow::Result<Fitted> {
     let mut choice = Choice::first(captured);
     let mut best: Option<Fitted> = None;
     let mut choices = adjacent_choices(captured, choice);
@@ -46,7 +52,7 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
         (shop.progress)(&format!("reproducing the capture, run {number} of {tries} at most"));
         let built = build(captured, choice, at_most);
         let mut scaled = None;
-        match shop.run(&format!("again-{number}"), &built.scenario, Sought::of(captured, &built)) {
+        match shop.run(&format!("{name}-{number}"), &built.scenario, Sought::of(captured, &built)) {
             Err(error) if best.is_none() => return Err(error),
             // One of several that could not be run is none.
             Err(_) => {}
@@ -143,6 +149,11 @@ fn adjacent_choices(captured: &Captured, first: Choice) -> Vec<Choice> {
             other.path.losses = losses;
             all.push(other);
         }
+    }
+    if let Some(growth) = captured.slow_growth() {
+        let mut other = first;
+        other.host.growth = Some(growth);
+        all.push(other);
     }
     all
 }

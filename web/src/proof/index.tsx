@@ -35,6 +35,12 @@ export function ProofView({ proof, go }: { proof: Proof; go: Go }) {
           <b>differs</b> {agreement.differs.join("; ")}
         </p>
       )}
+      {proof.instead.map((other) => (
+        <p key={other.cause} class={other.agreement.agrees ? undefined : "dim"}>
+          <b>instead</b> {other.cause}
+          {other.agreement.agrees ? ": agrees" : `: differs in ${other.agreement.differs.join("; ")}`}
+        </p>
+      ))}
       <div class="beside">
         <div>
           <Runs proof={proof} />

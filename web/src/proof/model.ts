@@ -40,6 +40,16 @@ export interface Proof {
   agrees: boolean;
   /** What was compared. */
   agreement: Agreement;
+  /**
+   * The cause whose run is the captured transfer, where the run with the tested cause is not: the
+   * capture contradicts its explanation. Null if there is none.
+   */
+  behaves_like: string | null;
+  /**
+   * Other explanations that were run, because the tested one does not agree; the last one may
+   * agree.
+   */
+  instead: Instead[];
   /** Upper bound of the run's time that this machine's late packets can have added. */
   noise_s: number;
   /** Each run without a fix, seconds, ascending. */
@@ -79,6 +89,10 @@ export interface Agreement {
   rounds: number;
   /** The part of the time that is under other limits. */
   limits_apart: number;
+  /** Typical bytes in flight in the capture, as seen where it was made. */
+  captured_flight: number;
+  /** The same in the run. */
+  again_flight: number;
   /** What the transfer's sender retransmitted in the capture. */
   captured_retransmitted: Kinds;
   /** The same in the run. */
@@ -94,6 +108,12 @@ export interface Kinds {
   tail_probe: number;
   /** Needless. */
   spurious: number;
+}
+/** Another explanation, and how its run compares with the capture. */
+export interface Instead {
+  /** The cause that was supposed. */
+  cause: string;
+  agreement: Agreement;
 }
 export interface Fix {
   /** The cause that it fixes; null for a popular change, and for several together. */

@@ -21,6 +21,31 @@ pub struct Script {
     /// How the server's program reads.
     #[serde(skip_serializing_if = "Reading::is_usual")]
     pub server_reads: Reading,
+    /// The window of the client's stack, where it grows slower than this kernel's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_window: Option<Growth>,
+    /// The same of the server's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_window: Option<Growth>,
+}
+
+/// A congestion window that opens slower than Linux's: the program has no more than it in flight.
+/// A stack that adds a segment for each ACK (RFC 5681 section 3.1) of a receiver that acknowledges
+/// every second segment grows by half of what is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// At first.
+    pub initial: Size,
+    /// By this part of what is acknowledged.
+    pub by: f64,
+}
+
+impl Growth {
+    /// What may be in flight when this many bytes have been acknowledged.
+    pub fn window(&self, acked: u64) -> u64 {
+        self.initial.0.saturating_add((acked as f64 * self.by) as u64)
+    }
 }
 
 impl Default for Script {
@@ -30,6 +55,8 @@ impl Default for Script {
             chunk: Size(65_536),
             client_reads: Reading::default(),
             server_reads: Reading::default(),
+            client_window: None,
+            server_window: None,
         }
     }
 }
@@ -128,6 +155,12 @@ impl Script {
         }
         if [&self.client_reads, &self.server_reads].iter().any(|reads| reads.rate.is_some_and(|rate| rate.0 < 8)) {
             return wrong("client_reads.rate", "must be at least 1B/s");
+        }
+        let windows = [("client_window", self.client_window), ("server_window", self.server_window)];
+        for (key, window) in windows.into_iter().filter_map(|(key, window)| Some((key, window?))) {
+            if window.initial.is_empty() || !(0.0..=1.0).contains(&window.by) {
+                return wrong(key, "has an initial window of at least 1B, and grows by a part from 0 to 1");
+            }
         }
         self.check_order()
     }

@@ -246,6 +246,7 @@ fn a_script_is_written_as_it_is_read_and_never_waits_for_itself() {
     let text = "path.down.loss = { at = [\"14480B\", \"0B\", \"14480B\"] }\n\
                 client.before = [\"sysctl -w net.ipv4.tcp_sack=1\"]\n\
                 [work.script]\nchunk = \"4KiB\"\nclient_reads = { stops = [{ at = \"1kB\", length = \"5ms\" }] }\n\
+                server_window = { initial = \"2kB\", by = 0.5 }\n\
                 [[work.script.messages]]\nfrom = \"client\"\nsize = \"100B\"\n\
                 [[work.script.messages]]\nfrom = \"server\"\nsize = \"4kB\"\nwait = \"20ms\"\n\
                 [[work.script.messages]]\nfrom = \"client\"\nsize = \"13B\"\nafter = \"2kB\"\n";
@@ -261,6 +262,7 @@ fn a_script_is_written_as_it_is_read_and_never_waits_for_itself() {
         ("after = \"2kB\"", "after = \"5kB\""),
         ("size = \"13B\"", "size = \"0B\""),
         ("chunk = \"4KiB\"", "chunk = \"0B\""),
+        ("by = 0.5", "by = 1.5"),
     ] {
         assert!(load("wrong", &text.replace(from, to), &[]).is_err(), "{to}");
     }

@@ -3,13 +3,17 @@
 
 use super::stream::Stream;
 use super::{Transfer, during, sleep_until};
-use crate::sample::now;
-use crate::scenario::script::{Reading, Script};
-use crate::scenario::units::Time;
+use crate::sample::{now, queue};
+use crate::scenario::script::{Growth, Reading, Script};
+use crate::scenario::units::{Size, Time};
 use crate::scenario::work::{Pace, Side};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::TcpMaxSeg;
 use std::io::{self, Read};
 use std::net::TcpStream;
+use std::os::fd::AsRawFd;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The client's part.
 pub fn client(work: &Script, stream: &mut Stream, start: u64) -> io::Result<Vec<Transfer>> {
@@ -33,12 +37,13 @@ fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u
     let total = work.bytes_of(other);
     let shared = Arrived { state: Mutex::default(), changed: Condvar::new() };
     let reading = if side == Side::Client { &work.client_reads } else { &work.server_reads };
+    let window = if side == Side::Client { work.client_window } else { work.server_window };
     let places = places(work, side);
     let socket = stream.tcp().try_clone()?;
     let begun = std::thread::scope(|scope| -> io::Result<Vec<u64>> {
         let reader = scope.spawn(|| read(socket, reading, total, &places, &shared));
         let own = all.iter().filter(|(message, _)| message.from == side);
-        let (mut begun, mut seen, mut base) = (Vec::new(), 0, now());
+        let (mut begun, mut seen, mut base, mut sent) = (Vec::new(), 0, now(), 0);
         for (message, needs) in own {
             if *needs > seen {
                 base = shared.wait_for(*needs)?;
@@ -48,13 +53,42 @@ fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u
             base = base.saturating_add(message.wait.0);
             sleep_until(base);
             begun.push(now());
-            stream.send(message.size.0, &Pace { chunk: work.chunk, every: Time(0) })?;
+            match window {
+                Some(window) => send_within(stream, message.size.0, window, &mut sent)?,
+                None => stream.send(message.size.0, &Pace { chunk: work.chunk, every: Time(0) })?,
+            }
         }
         reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader panicked")))?;
         Ok(begun)
     })?;
     let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((begun, state.arrivals))
+}
+
+/// How often it is looked what has been acknowledged: far below a round trip for which a window
+/// matters.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// Sends a message with no more in flight than a window, of which `sent` bytes were used before.
+/// As TCP does, it waits until a full segment fits (RFC 1122 section 4.2.3.4).
+fn send_within(stream: &mut Stream, size: u64, window: Growth, sent: &mut u64) -> io::Result<()> {
+    let segment = u64::from(getsockopt(stream.tcp(), TcpMaxSeg)?.max(1));
+    let mut left = size;
+    while left > 0 {
+        let in_flight = queue(stream.tcp().as_raw_fd(), libc::TIOCOUTQ)
+            .ok_or_else(|| io::Error::other("the kernel does not say what is in flight"))?;
+        let acked = sent.saturating_sub(in_flight);
+        let room = window.window(acked).saturating_sub(in_flight);
+        if room < left.min(segment) && in_flight > 0 {
+            std::thread::sleep(LOOK);
+            continue;
+        }
+        let write = if room >= left { left } else { (room - room % segment).max(segment).min(left) };
+        stream.send(write, &Pace { chunk: Size(write), every: Time(0) })?;
+        *sent += write;
+        left -= write;
+    }
+    Ok(())
 }
 
 /// The numbers of bytes whose arrival matters to this side: what its messages wait for, and where

@@ -34,6 +34,9 @@ pub(crate) enum Lab {
     /// Measure how often the explanation is right: transfers of every cause, drawn by chance.
     #[cfg(feature = "eval")]
     Score(whyslow_eval::Score),
+    /// Find captures whose run in the lab contradicts their explanation and agrees with another.
+    #[cfg(feature = "eval")]
+    Disagree(whyslow_eval::Disagree),
 }
 
 #[derive(Debug, Args)]

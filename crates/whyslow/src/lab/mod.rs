@@ -41,6 +41,8 @@ pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
         Lab::Check(task) => check_path(task, out),
         #[cfg(feature = "eval")]
         Lab::Score(task) => whyslow_eval::score(task, out),
+        #[cfg(feature = "eval")]
+        Lab::Disagree(task) => whyslow_eval::disagree(task, out),
     }
 }
 
