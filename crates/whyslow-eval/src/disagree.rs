@@ -40,11 +40,11 @@ struct Row {
 struct Counts {
     /// Explanations of the analysis.
     own: u32,
-    /// Of them contradicted.
+    /// How many of these were contradicted.
     own_contradicted: u32,
     /// Explanations that were made wrong.
     wrong: u32,
-    /// Of them contradicted.
+    /// How many of these were contradicted.
     wrong_contradicted: u32,
 }
 
@@ -64,12 +64,12 @@ impl Counts {
         counts
     }
 
-    /// Of the contradicted explanations, the part that was made wrong; null without any.
+    /// Share of contradicted explanations that were made wrong; `None` without any.
     fn precision(&self) -> Option<f64> {
         part(self.wrong_contradicted, self.wrong_contradicted + self.own_contradicted)
     }
 
-    /// Of the explanations that were made wrong, the part that was contradicted.
+    /// Share of wrong explanations that were contradicted.
     fn recall(&self) -> Option<f64> {
         part(self.wrong_contradicted, self.wrong)
     }

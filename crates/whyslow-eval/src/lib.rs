@@ -1,6 +1,6 @@
 //! How often explanations are right: `whyslow lab score` makes transfers whose cause is known and
-//! judges their explanations, `whyslow lab disagree` finds captures that contradict theirs, `whyslow
-//! lab gallery` shows an experiment's conditions on one page.
+//! judges their explanations, `whyslow lab disagree` finds captures that contradict theirs, and
+//! `whyslow lab gallery` shows an experiment's conditions on one page.
 //!
 //! ```text
 //!   draws, real programs ─▶ lab ─▶ captures ─▶ Analysis ─┬▶ judged ─▶ tables, counts of confidence

@@ -14,8 +14,8 @@ pub(super) const TIME: f64 = 0.15;
 const MOMENT: f64 = 0.004;
 /// Rounds agree within this part of their bytes and their time.
 const ROUND: f64 = 0.2;
-/// Typical bytes in flight agree within this factor. A window and a full link of the same rate differ
-/// in the queue, which is a part of the flight.
+/// Typical bytes in flight agree within this factor. A window and a full link of the same rate
+/// differ in the queue, which is a part of the flight.
 const FLIGHT: f64 = 1.6;
 /// They may always be this many segments apart: where an ACK was seen makes a difference.
 const FEW: f64 = 6.0;

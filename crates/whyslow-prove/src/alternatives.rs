@@ -17,8 +17,8 @@ pub(super) struct Alternative {
     pub agreement: Agreement,
 }
 
-/// Runs other explanations than `tested` (none: that of the analysis) until one agrees; none where
-/// the tested one does.
+/// Runs other explanations than `tested` (by default that of the analysis) until one agrees. If the
+/// tested one agrees, the result is empty.
 pub(super) fn of(
     captured: &Captured,
     tested: Option<Supposition>,
@@ -41,7 +41,7 @@ pub(super) fn of(
         let Some(supposed) = supposed.filter(|_| !shop.is_over()) else { break };
         let cause = supposed.top().map_or(other.cause(), |finding| finding.cause);
         (shop.progress)(&format!("another explanation: {cause}"));
-        // One that cannot be run says nothing.
+        // One that cannot be run is not compared.
         let Ok(fitted) = search::fit(&supposed, other.cause().slug(), at_most, TRIES, shop) else { continue };
         let agrees = fitted.agreement.agrees;
         all.push(Alternative { cause, agreement: fitted.agreement });

@@ -39,7 +39,7 @@ pub(super) struct HostChoice {
     pub receive_scale: f64,
     /// The same of the send buffer.
     pub send_scale: f64,
-    /// The sender's window opens slower than Linux's: by this part of what is acknowledged.
+    /// The sender's window opens slower than Linux's: by this part of the acknowledged bytes.
     pub growth: Option<f64>,
 }
 
@@ -115,7 +115,7 @@ impl Captured {
         flight.clamp(1, 1_000)
     }
 
-    /// By what part of what was acknowledged the sender's window opened in slow start, where that is
+    /// Growth of the sender's window in slow start, as a part of the acknowledged bytes, where it is
     /// clearly less than Linux's whole: the mean of all its rounds.
     pub fn slow_growth(&self) -> Option<f64> {
         let rounds = &self.transfer().rounds;
@@ -130,7 +130,7 @@ impl Captured {
         (growth > 0.0 && growth < SLOW_GROWTH).then_some(growth)
     }
 
-    /// The window of a sender that opens it by this part of what is acknowledged.
+    /// The window of a sender that opens it by this part of the acknowledged bytes.
     pub fn window(&self, growth: f64) -> Growth {
         Growth { initial: Size(u64::from(self.initial_window()) * self.segment()), by: growth }
     }

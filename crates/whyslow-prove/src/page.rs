@@ -220,7 +220,7 @@ fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End,
     parts.push(sender.congestion.clone());
     let initial = format!("IW {}", sender.initcwnd.unwrap_or(10));
     match growth {
-        Some(growth) => parts.push(format!("{initial}, a window that grows by {growth:.1} of what is acknowledged")),
+        Some(growth) => parts.push(format!("{initial}, a window that grows by {growth:.1} of the acknowledged bytes")),
         None => parts.push(initial),
     }
     for (has, without) in [

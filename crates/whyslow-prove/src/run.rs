@@ -22,7 +22,7 @@ use whyslow_lab::net;
 use whyslow_lab::progress::Bar;
 use whyslow_serve::{Opening, Proof};
 
-/// Of a judged transfer at most this is run, seconds.
+/// Length of a judged run, seconds: a longer transfer is cut to its beginning.
 const JUDGED: f64 = 8.0;
 /// Most runs of a judged transfer's explanation.
 const TRIES: u32 = 4;
@@ -94,7 +94,7 @@ fn supposed(captured: &Captured, suppose: Option<Supposition>) -> anyhow::Result
     captured.supposing(other).context("--suppose: the capture's verdict is not about the time of one transfer")
 }
 
-/// What running a capture again says of its explanation.
+/// How a capture that was run again compares with its explanation.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The cause that was tested.

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use whyslow_analysis::{Cause, CostSpan, Finding, Limit, LimitShare, LimitSpan, LimitTime};
 use whyslow_units::Nanos;
 
-/// What may have held a transfer. Losses are no supposition: a capture shows them.
+/// A mechanism that may have held a transfer. Losses are not among them: a capture shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Supposition {
     /// A full link.

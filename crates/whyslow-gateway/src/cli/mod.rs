@@ -15,6 +15,8 @@ mod place;
 mod quantities;
 mod secrets;
 mod serve;
+#[cfg(test)]
+mod service_unit;
 mod source;
 mod stats;
 

@@ -31,13 +31,13 @@ pub struct Script {
 
 /// A congestion window that opens slower than Linux's: the program has no more than it in flight.
 /// A stack that adds a segment for each ACK (RFC 5681 section 3.1) of a receiver that acknowledges
-/// every second segment grows by half of what is acknowledged.
+/// every second segment grows by half of the acknowledged bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
     /// At first.
     pub initial: Size,
-    /// By this part of what is acknowledged.
+    /// Growth as a part of the acknowledged bytes.
     pub by: f64,
 }
 

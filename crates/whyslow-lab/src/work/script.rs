@@ -65,7 +65,7 @@ fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u
     Ok((begun, state.arrivals))
 }
 
-/// How often it is looked what has been acknowledged: far below a round trip for which a window
+/// Interval of reading the acknowledged bytes: far below a round trip for which a window
 /// matters.
 const LOOK: Duration = Duration::from_micros(100);
 
