@@ -115,8 +115,8 @@ impl Captured {
         flight.clamp(1, 1_000)
     }
 
-    /// Growth of the sender's window in slow start, as a part of the acknowledged bytes, where it is
-    /// clearly less than Linux's whole: the mean of all its rounds.
+    /// Growth of the sender's window in slow start, as a part of the acknowledged bytes, where it
+    /// is clearly less than Linux's whole: the mean of all its rounds.
     pub fn slow_growth(&self) -> Option<f64> {
         let rounds = &self.transfer().rounds;
         // The last one is the remainder.
