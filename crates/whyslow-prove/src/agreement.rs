@@ -144,13 +144,7 @@ impl Agreement {
             captured_retransmitted: kinds(captured, Some(built.until)),
             again_retransmitted: kinds(&trial.seen, None),
         };
-        let segment = captured.segment() as f64;
-        it.judge(
-            trial,
-            segment,
-            built.bytes as f64 / segment,
-            captured.share(&[Limit::Bandwidth, Limit::LossRecovery, Limit::Timeout]) > 0.1,
-        );
+        it.judge(captured, trial, built.bytes as f64 / captured.segment() as f64);
         it
     }
 
@@ -177,7 +171,9 @@ impl Agreement {
         }
     }
 
-    fn judge(&mut self, trial: &Trial, segment: f64, segments: f64, is_by_chance: bool) {
+    fn judge(&mut self, of: &Captured, trial: &Trial, segments: f64) {
+        let segment = of.segment() as f64;
+        let is_by_chance = of.share(&[Limit::Bandwidth, Limit::LossRecovery, Limit::Timeout]) > 0.1;
         let mut differs = Vec::new();
         if self.error() > TIME {
             differs.push(Difference::Time { ratio: self.again_s / self.captured_s.max(1e-9) });
@@ -193,8 +189,9 @@ impl Agreement {
         {
             differs.push(Difference::Rounds { alike: self.rounds_alike, of: self.rounds });
         }
+        // A queue whose depth the capture does not show must not refuse what packets support.
         let (captured, here) = (self.captured_flight, self.again_flight);
-        if captured.max(here) as f64 > FLIGHT * captured.min(here) as f64 + FEW * segment {
+        if of.is_supposed && captured.max(here) as f64 > FLIGHT * captured.min(here) as f64 + FEW * segment {
             differs.push(Difference::Flight { here, captured });
         }
         let (captured, again) = (self.captured_retransmitted.needed(), self.again_retransmitted.needed());

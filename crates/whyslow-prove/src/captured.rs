@@ -14,6 +14,8 @@ pub(super) struct Captured {
     pub place: u64,
     /// The verdict is about the connection, and not about this transfer alone.
     pub is_about_connection: bool,
+    /// The verdict is a supposition: no packet supports it.
+    pub is_supposed: bool,
     /// Findings that span connections, this one among them.
     pub spanning: Vec<Finding>,
 }

@@ -192,6 +192,7 @@ fn captured_in(reading: &Reading, place: &TransferPlace) -> anyhow::Result<Captu
         index,
         packets,
         place: first,
+        is_supposed: false,
         spanning: spanning.cloned().collect(),
     })
 }

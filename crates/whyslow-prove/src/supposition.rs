@@ -76,7 +76,7 @@ impl Captured {
         if top.spans.is_empty() {
             return None;
         }
-        let mut supposed = self.clone();
+        let mut supposed = Self { is_supposed: true, ..self.clone() };
         let transfer = supposed.connection.transfers.get_mut(self.index)?;
         for span in &mut transfer.timeline {
             if is_mostly_in(span.start_s, span.seconds, &top.spans) {

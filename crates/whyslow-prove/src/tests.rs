@@ -4,9 +4,10 @@
 use super::captured::Captured;
 use super::run::open;
 use super::scenario::{Choice, TransferScenario, build};
+use super::supposition::Supposition;
 use super::{curves, keep, remedy};
 use std::path::{Path, PathBuf};
-use whyslow_analysis::End;
+use whyslow_analysis::{Cause, End, Limit};
 use whyslow_cli::place::TransferPlace;
 use whyslow_lab::scenario;
 use whyslow_lab::scenario::path::{LossSpec, LossTable};
@@ -94,6 +95,44 @@ fn pauses_are_those_of_the_programs() {
     assert!(
         script(&built(&captured("slow-start-client.pcap"))).messages.iter().all(|message| message.wait.0 < 1_000_000)
     );
+}
+
+#[test]
+fn supposed_cause_takes_the_time_of_the_verdict() {
+    let captured = captured("receive-window-client.pcap");
+    assert_eq!(captured.own_supposition(), Some(Supposition::ReceiveWindow));
+    let before = captured.share(&[Limit::ReceiveWindow]);
+    let supposed = captured.supposing(Supposition::Bandwidth).unwrap();
+    assert_eq!(supposed.top().unwrap().cause, Cause::Bandwidth);
+    assert!(supposed.share(&[Limit::Bandwidth]) > before * 0.9, "{:?}", supposed.transfer().limits);
+    assert_eq!(supposed.seconds(), captured.seconds());
+    // The link is what holds it in the scenario, and no buffer.
+    let built = built(&supposed);
+    assert!(built.scenario.path.down.rate.is_some_and(|rate| rate.0 < 3_000_000), "{:?}", built.scenario.path);
+    for other in Supposition::ALL {
+        assert_eq!(Supposition::of(other.cause()), Some(other));
+    }
+}
+
+#[test]
+fn slow_growth_of_a_window_is_built_where_the_rounds_show_it() {
+    let captured = captured("slow-start-client.pcap");
+    assert_eq!(captured.slow_growth(), None);
+    let mut slow = captured.clone();
+    let rounds = &mut slow.connection.transfers[slow.index].rounds;
+    let mut flight = 14_480.0;
+    for round in rounds.iter_mut().filter(|round| round.limit == Limit::SlowStart) {
+        round.bytes = flight as u64;
+        flight *= 1.5;
+    }
+    let growth = slow.slow_growth().unwrap();
+    assert!((growth - 0.5).abs() < 0.01, "{growth}");
+    let mut choice = Choice::first(&slow);
+    choice.host.growth = Some(growth);
+    let scenario = build(&slow, choice, 60.0);
+    let window = script(&scenario).server_window.unwrap();
+    assert_eq!((window.initial, window.by), (Size(14_480), growth));
+    assert!(scenario.scenario.resolve().is_ok());
 }
 
 #[test]

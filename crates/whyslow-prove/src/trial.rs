@@ -144,6 +144,7 @@ fn observe(result: &RunResult, folder: PathBuf, sought: Sought) -> anyhow::Resul
         index,
         packets,
         is_about_connection: sought.is_about_connection,
+        is_supposed: false,
         spanning: analysis.findings.clone(),
     };
     let seconds = seconds(&seen, sought);

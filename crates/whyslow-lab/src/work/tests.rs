@@ -5,7 +5,7 @@ use super::transfers::{Client, Direction, Server};
 use super::*;
 use crate::sample::Sampler;
 use crate::scenario::host::SocketOptions;
-use crate::scenario::script::{Message, Reading, Script, Stop};
+use crate::scenario::script::{Growth, Message, Reading, Script, Stop};
 use crate::scenario::units::{BitRate, Size, Time};
 use crate::scenario::work::{Connection, Credit, Pace, Protocol, Reader, Side, Transfers, Turns, WriteWriteRead};
 use std::net::{SocketAddr, TcpListener};
@@ -288,6 +288,16 @@ fn a_reader_stops_at_its_scripted_place() {
     let transfers = converse(&Script { messages, client_reads: reads, ..Script::default() });
     assert_eq!(transfers.len(), 1);
     assert!(transfers[0].end - transfers[0].first_byte >= 100_000_000);
+}
+
+#[test]
+fn window_of_a_slow_stack_opens_by_a_part_of_the_acknowledged_bytes() {
+    let window = Growth { initial: Size(2_000), by: 0.5 };
+    assert_eq!([0, 2_000, 5_000].map(|acked| window.window(acked)), [2_000, 3_000, 4_500]);
+    assert_eq!(Growth { by: 1.0, ..window }.window(u64::MAX), u64::MAX);
+    let messages = vec![message(Side::Client, 10, 0, None), message(Side::Server, 100_001, 0, None)];
+    let transfers = converse(&Script { messages, server_window: Some(window), ..Script::default() });
+    assert_eq!((transfers.len(), transfers[0].bytes), (1, 100_001));
 }
 
 #[test]

@@ -65,6 +65,31 @@ fn a_captured_transfer_is_reproduced_and_fixed() {
     }
 }
 
+/// On a busy machine no explanation may agree: then the test proves nothing either way.
+#[test]
+fn a_wrong_explanation_is_contradicted_by_the_right_one() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/receive-window-client.pcap");
+    std::fs::copy(&file, user.path("slow.pcap")).unwrap();
+    let arguments = ["prove", "slow.pcap", "--json", "--repeat", "1", "--tries", "2", "--suppose", "bandwidth"];
+    let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = include_str!("../../../../docs/schema/whyslow-prove-1.schema.json");
+    let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    assert!(schema.is_valid(&outcome), "{outcome}");
+    assert_eq!(outcome["agreement"]["captured_cause"], "bandwidth");
+    assert_eq!(outcome["agrees"], false, "{outcome}");
+    // The analysis's own explanation is tested first.
+    assert_eq!(outcome["instead"][0]["cause"], "receive-window");
+    if outcome["instead"][0]["agreement"]["agrees"] != true {
+        skip(Lack::Quiet, format!("receive-window: {}", outcome["instead"][0]["agreement"]["differs"]));
+        return;
+    }
+    assert_eq!(outcome["behaves_like"], "receive-window");
+}
+
 /// A prove run that is asked to end leaves no files.
 #[test]
 fn a_proof_that_is_ended_leaves_no_folder() {
