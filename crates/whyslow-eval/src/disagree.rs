@@ -40,6 +40,8 @@ struct Row {
 struct Counts {
     /// Explanations of the analysis.
     own: u32,
+    /// How many of these agree with their run.
+    own_agree: u32,
     /// How many of these were contradicted.
     own_contradicted: u32,
     /// Explanations that were made wrong.
@@ -58,6 +60,7 @@ impl Counts {
                 counts.wrong_contradicted += contradicted;
             } else {
                 counts.own += 1;
+                counts.own_agree += u32::from(row.agrees);
                 counts.own_contradicted += contradicted;
             }
         }
@@ -158,9 +161,10 @@ fn line(row: &Row) -> String {
 }
 
 fn summary(counts: Counts, skipped: usize, has_wrong: bool) -> String {
-    let Counts { own, own_contradicted, wrong, wrong_contradicted } = counts;
-    let mut text =
-        format!("\n{own_contradicted} of {own} explanations are contradicted; {skipped} captures were not judged\n");
+    let Counts { own, own_agree, own_contradicted, wrong, wrong_contradicted } = counts;
+    let mut text = format!(
+        "\n{own_agree} of {own} explanations agree with their run, {own_contradicted} are contradicted; {skipped} captures were not judged\n"
+    );
     if has_wrong {
         let percent = |part: Option<f64>| part.map_or("-".to_owned(), |part| format!("{:.0} %", part * 100.0));
         text += &format!(
