@@ -13,7 +13,9 @@
 //! (`TcpExt.TCPMTUPSuccess`).
 //!
 //! ## What it is confused with
-//! - a peer that is gone: then nothing passes, and it shows soon.
+//! - a peer that is gone: then nothing passes, and it shows soon;
+//! - heavy loss, which stops some connections at their first segments: full segments of other
+//!   connections to the same peer pass.
 //!
 //! ## The fix
 //! Let ICMP "packet too big" pass (RFC 4821 gives the reasons); until then
@@ -38,11 +40,28 @@ const ROW: u8 = 3;
 const SMALL: u32 = 1_280;
 
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
-    Peer::all(snapshot.live().filter(vanishes)).into_iter().filter_map(|peer| report(snapshot, &peer)).collect()
+    let peers = Peer::all(snapshot.live().filter(vanishes)).into_iter();
+    peers.filter(|peer| !is_passed_by_others(snapshot, peer)).filter_map(|peer| report(snapshot, &peer)).collect()
+}
+
+/// Whether full segments of other connections reach the peer with the same MTU: then a smaller
+/// link does not stop these.
+fn is_passed_by_others(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> bool {
+    let mtu = peer.connections.iter().filter_map(|live| live.info.pmtu).min();
+    snapshot.live().any(|live| live.peer() == peer.address && live.info.pmtu >= mtu && sends_full_segments(&live))
+}
+
+/// Whether the peer acknowledged full segments: the mean delivered one has more than half.
+fn sends_full_segments(live: &Live<'_>) -> bool {
+    let info = live.info;
+    let (Some(mss), Some(acked), Some(delivered)) = (info.snd_mss, info.bytes_acked, info.delivered) else {
+        return false;
+    };
+    acked >= u64::from(mss) && acked * 2 > u64::from(delivered) * u64::from(mss)
 }
 
 /// Full segments vanish where small ones pass.
-pub(super) fn vanishes(live: &Live<'_>) -> bool {
+fn vanishes(live: &Live<'_>) -> bool {
     let info = live.info;
     let (Some(mss), Some(acked)) = (info.snd_mss, info.bytes_acked) else { return false };
     let flight = u64::from(live.socket.send_queue);

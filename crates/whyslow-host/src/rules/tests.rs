@@ -526,6 +526,12 @@ fn full_segments_that_vanish() {
     let mut scene = SyntheticHost::new();
     scene.add(socket.clone());
     assert_eq!(command(&scene.finding("mtu-black-hole")), "sysctl -w net.ipv4.tcp_mtu_probing=1");
+    // Full segments of another connection pass: it is loss.
+    scene.add(connection_with(|info| (info.bytes_acked, info.delivered) = (Some(50_000), Some(40))));
+    assert!(!scene.causes().contains(&"mtu-black-hole"), "{:?}", scene.causes());
+    // Small ones show nothing.
+    scene.namespace().sockets[1].info.as_mut().unwrap().delivered = Some(500);
+    scene.finding("mtu-black-hole");
     socket.info.as_mut().unwrap().bytes_acked = Some(100_000);
     let mut scene = SyntheticHost::new();
     scene.add(socket);
