@@ -43,7 +43,7 @@ pub(super) fn fit(
     let mut best: Option<Fitted> = None;
     let mut choices = adjacent_choices(captured, choice);
     let mut repeats = if captured.seconds() < SHORT { REPEATS } else { 0 };
-    let mut made = 0;
+    let (mut made, mut has_retry) = (0, true);
     for number in 1..=tries as usize {
         if best.is_some() && shop.is_over() {
             break;
@@ -54,8 +54,8 @@ pub(super) fn fit(
         let mut scaled = None;
         match shop.run(&format!("{name}-{number}"), &built.scenario, Sought::of(captured, &built)) {
             Err(error) if best.is_none() => return Err(error),
-            // One of several that could not be run is none.
-            Err(_) => {}
+            // The machine spoiled it: once more, and then it is none of several.
+            Err(_) => scaled = std::mem::take(&mut has_retry).then_some(choice),
             Ok(trial) => {
                 let agreement = Agreement::of(captured, &built, &trial);
                 scaled = rescaled(captured, &trial, &agreement, choice).filter(|_| number <= SCALINGS);
