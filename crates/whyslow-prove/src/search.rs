@@ -51,14 +51,13 @@ pub(super) fn fit(
         made = number;
         (shop.progress)(&format!("reproducing the capture, run {number} of {tries} at most"));
         let built = build(captured, choice, at_most);
-        let mut scaled = None;
-        match shop.run(&format!("{name}-{number}"), &built.scenario, Sought::of(captured, &built)) {
+        let scaled = match shop.run(&format!("{name}-{number}"), &built.scenario, Sought::of(captured, &built)) {
             Err(error) if best.is_none() => return Err(error),
             // The machine spoiled it: once more, and then it is none of several.
-            Err(_) => scaled = std::mem::take(&mut has_retry).then_some(choice),
+            Err(_) => std::mem::take(&mut has_retry).then_some(choice),
             Ok(trial) => {
                 let agreement = Agreement::of(captured, &built, &trial);
-                scaled = rescaled(captured, &trial, &agreement, choice).filter(|_| number <= SCALINGS);
+                let scaled = rescaled(captured, &trial, &agreement, choice).filter(|_| number <= SCALINGS);
                 let is_found = agreement.agrees && scaled.is_none();
                 let own = rank(&agreement, scaled.is_none());
                 if best.as_ref().is_none_or(|best| own < rank(&best.agreement, true)) {
@@ -67,8 +66,9 @@ pub(super) fn fit(
                 if is_found {
                     break;
                 }
+                scaled
             }
-        }
+        };
         if let Some(Choice { host, .. }) = scaled {
             choices.iter_mut().for_each(|other| {
                 other.host.receive_scale = host.receive_scale;
