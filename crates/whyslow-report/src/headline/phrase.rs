@@ -101,6 +101,8 @@ pub(super) enum Phrase {
     Healthy { subject: Subject, took: Nanos, idle: Nanos },
     OnlyQuic { quic: u64, of: u64 },
     NoTcp { packets: u64 },
+    NoPacket,
+    CaptureTcp,
     MostlyUnread { unread: u64, of: u64 },
     Little { cost: String, clause: String },
     SwitchQuicOff,
@@ -156,6 +158,10 @@ impl Phrase {
                 units::thousands(*quic),
                 units::count(*of, "packet")
             ),
+            Self::NoPacket => "There is no TCP connection to explain: the capture is empty.".to_owned(),
+            Self::CaptureTcp => {
+                "Capture the TCP packets of a transfer, from before it begins until it ends: `whyslow capture local` prints the command for this machine.".to_owned()
+            }
             Self::NoTcp { packets } => {
                 format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
             }
@@ -218,6 +224,10 @@ impl Phrase {
                 units::thousands(*of),
                 units::thousands(*quic)
             ),
+            Self::NoPacket => "没有可以解释的 TCP 连接：抓包是空的。".to_owned(),
+            Self::CaptureTcp => {
+                "请抓取一次传输的 TCP 报文，从它开始之前直到结束：`whyslow capture local` 打印本机的抓包命令。".to_owned()
+            }
             Self::NoTcp { packets } => {
                 format!("没有可以解释的 TCP 连接：{} 个报文中没有 TCP。", units::thousands(*packets))
             }
