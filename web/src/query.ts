@@ -3,6 +3,7 @@
 
 import { limitInfo } from "./limits";
 import { mainLimit, type Row } from "./rows";
+import { t } from "./texts";
 
 type Test = (row: Row) => boolean;
 
@@ -95,7 +96,7 @@ function readTerm(term: string): Test | string {
     const scale = figure.units[unit];
     if (wanted === "") return () => true;
     if (number === "" || Number.isNaN(Number(number)) || scale === undefined)
-      return `“${wanted}” is no value of ${field}`;
+      return t`“${wanted}” is not a value of ${field}`;
     const compare = WAYS[way]!;
     return (row) => {
       const value = figure.of(row);
@@ -107,9 +108,9 @@ function readTerm(term: string): Test | string {
     const sought = field === "port" ? ` ${wanted} ` : wanted;
     return (row) => wanted === "" || textOf(row).toLowerCase().includes(sought);
   }
-  if (textOf) return `${field} is text: ${field}:${wanted || "…"}`;
+  if (textOf) return t`${field} is text: ${field}:${wanted || "…"}`;
   // An address has a colon too: `localhost:443`, `fe80:…`.
   const isAddress = way === ":" && (/^\d*$/.test(wanted) || /^[\da-f:.%]+$/.test(term));
-  if (field !== "" && !isAddress) return `unknown field “${field}”: ${FIELDS.join(", ")}`;
+  if (field !== "" && !isAddress) return t`unknown field “${field}”: ${FIELDS.join(", ")}`;
   return (row) => anything(row).toLowerCase().includes(term);
 }
