@@ -44,7 +44,7 @@ export function Listing({ content, view, go, help, queryClient }: Props) {
         <input
           type="search"
           placeholder="rtt>50 cause:loss server:example"
-          title={t`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
+          title={t`Words, or fields: ${FIELDS.join(", ")}; : searches, > < == compare; and, or, not, a minus in front excludes`}
           aria-label={t`Filter`}
           aria-invalid={query.error !== null}
           value={view.filter}

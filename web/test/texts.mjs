@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import ts from "typescript";
 
+const CHINESE = ["zh.ts", "zh-graphs.ts"];
 const SOURCE = new URL("../src/", import.meta.url);
 
 /** Tables whose entries are translated where they are shown. */
@@ -47,7 +48,7 @@ export function texts() {
       }
       ts.forEachChild(node, visit);
     };
-    if (name !== "zh.ts") visit(parsed(name));
+    if (!CHINESE.includes(name)) visit(parsed(name));
   }
   const limits = JSON.parse(readFileSync(new URL("limits.json", SOURCE), "utf8"));
   for (const { name, means } of Object.values(limits)) {
@@ -64,6 +65,6 @@ export function translations() {
     if (ts.isPropertyAssignment(node)) found.set(node.name.text, node.initializer.text);
     ts.forEachChild(node, visit);
   };
-  visit(parsed("zh.ts"));
+  for (const name of CHINESE) visit(parsed(name));
   return found;
 }

@@ -30,7 +30,7 @@ export function Transfers(props: WatchProps & { feed: Feed; board: Board }) {
         <input
           type="search"
           placeholder="duration>1 cause:loss server:example"
-          title={t`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
+          title={t`Words, or fields: ${FIELDS.join(", ")}; : searches, > < == compare; and, or, not, a minus in front excludes`}
           aria-label={t`Filter`}
           aria-invalid={query.error !== null}
           value={view.filter}

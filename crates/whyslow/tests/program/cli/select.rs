@@ -1,6 +1,7 @@
 //! Which connections are explained, and how the page of them is laid out.
 
 use super::{Folder, complaint, json, pcap, whyslow};
+use crate::common::sample;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -58,8 +59,33 @@ fn connections_are_selected_and_the_others_counted() {
 #[test]
 fn a_filter_that_makes_no_sense_is_refused_with_its_place() {
     let complaint = complaint(whyslow().args(["-Y", "port 443 adn host a", "f.pcap"]));
-    assert!(complaint.contains("expected `and`, `or` or the end\n  |\n  | port 443 adn host a\n"), "{complaint}");
+    assert!(complaint.contains("unknown test `adn`\n  |\n  | port 443 adn host a\n"), "{complaint}");
+    assert!(complaint.contains("did you mean `and`?"), "{complaint}");
     assert!(complaint.contains("\n  |          ^^^\n"), "{complaint}");
+}
+
+/// The page's own test reads the same table: `web/test/filters.test.mjs`.
+#[test]
+fn filters_of_the_table_match_as_on_the_page() {
+    let table: Value =
+        serde_json::from_str(include_str!("../../../../whyslow-cli/src/select/filter/cases.json")).unwrap();
+    let strings = |list: &Value| -> Vec<String> { serde_json::from_value(list.clone()).unwrap() };
+    let files: Vec<_> = strings(&table["captures"]).iter().map(|name| sample(name)).collect();
+    for case in table["filters"].as_array().unwrap() {
+        let filter = format!("--filter={}", case[0].as_str().unwrap());
+        let out = whyslow().args(["--json", &filter]).args(&files).output().unwrap();
+        assert!(out.status.success(), "{filter}: {}", String::from_utf8_lossy(&out.stderr));
+        let printed: Value = serde_json::from_slice(&out.stdout).unwrap();
+        let ids: Vec<_> = printed["connections"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        assert_eq!(ids, case[1].as_array().unwrap().iter().collect::<Vec<_>>(), "{filter}");
+    }
+    for case in table["errors"].as_array().unwrap() {
+        let words = strings(case);
+        let complaint = complaint(whyslow().arg(format!("--filter={}", words[0])).args(&files));
+        for word in &words[1..] {
+            assert!(complaint.contains(word.as_str()), "{}: {complaint}", words[0]);
+        }
+    }
 }
 
 #[test]
