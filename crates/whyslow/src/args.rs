@@ -173,6 +173,10 @@ pub(crate) struct Explain {
 #[derive(Debug, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Shape {
+    /// Print three lines: when it was slow by the clock, why, and the fix.
+    #[arg(long, group = "shape")]
+    pub summary: bool,
+
     /// Print a line for each transfer.
     #[arg(long, group = "shape")]
     pub brief: bool,

@@ -113,6 +113,11 @@ pub(crate) enum Format {
         top: Option<usize>,
         lang: Lang,
     },
+    /// When it was slow, why, and the fix: a line each.
+    Summary {
+        /// Its language.
+        lang: Lang,
+    },
     /// A line a transfer.
     Brief,
     /// The same for programs.
@@ -276,6 +281,7 @@ fn format(shape: &Shape) -> Format {
     match shape {
         Shape { json: true, words, .. } => Format::Json { words: *words },
         Shape { jsonl: true, .. } => Format::JsonLines,
+        Shape { summary: true, lang, .. } => Format::Summary { lang: language::chosen(*lang) },
         Shape { brief: true, .. } => Format::Brief,
         Shape { tsv: true, .. } => Format::Tsv,
         Shape { table: true, .. } => Format::Table,

@@ -89,6 +89,18 @@ fn filters_of_the_table_match_as_on_the_page() {
 }
 
 #[test]
+fn summary_of_files_has_three_lines_with_the_time_of_day() {
+    let folder = Folder::new();
+    let file = three(&folder);
+    let text = stdout(&["--summary", "--lang", "en"], &file);
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.starts_with("When: 2023-11-14 22:13:2") && text.contains(" UTC, connection "), "{text}");
+    let other = folder.put("other.pcap", &pcap::file(&pcap::slow_on(50_000, 1_700_000_900_000_000)));
+    let both = whyslow().args(["--summary", "--lang", "en"]).args([&file, &other]).output().unwrap();
+    assert_eq!(String::from_utf8(both.stdout).unwrap().lines().count(), 3);
+}
+
+#[test]
 fn a_time_decides_what_fails() {
     let folder = Folder::new();
     let file = three(&folder);
