@@ -12,7 +12,7 @@ const { open } = browserOfFile({ locale: "zh-CN" });
 
 /** Names that are the same in Chinese: products, protocols, units, options, fields of the filter. */
 const NAMES =
-  /whyslow( view| --json)?|English|Wireshark|QUIC|TCP_INFO|pcapng?|tcpdump|cwnd|--\w+|\d (min|[kMG]?B|[kMG]?bit\/s|[mµ]?s)|Shift|Ctrl|test:443|rtt>50 cause:loss server:example|duration>1 cause:loss server:example|[\w-]+\.pcap|（?(id|rtt|lost|duration|start|end|up|down|bytes|retransmitted|client|server|host|port|cause|limit|state)(, |；)/g;
+  /whyslow( view| --json)?|English|Wireshark|QUIC|TCP_INFO|pcapng?|tcpdump|cwnd|--\w+|\d (min|[kMG]?B|[kMG]?bit\/s|[mµ]?s)|and、or、not|Shift|Ctrl|test:443|rtt>50 cause:loss server:example|duration>1 cause:loss server:example|[\w-]+\.pcap|（?(id|rtt|lost|duration|start|end|up|down|bytes|retransmitted|client|server|host|port|cause|limit|state)(, |；)/g;
 
 /** The labels of what is shown that have an English word in them. */
 const english = (page) =>
