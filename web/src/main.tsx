@@ -80,7 +80,10 @@ function App() {
       setContent(found);
       if (failed !== null) return setNotice({ what: t`Not opened.`, why: failed });
       if (found.uncompared !== null) setNotice({ what: t`Not compared.`, why: found.uncompared });
+      else if (found.unshown !== null) setNotice({ what: t`Not shown.`, why: found.unshown });
       else setNotice(found.unproved === null ? null : { what: t`The proof is not shown.`, why: found.unproved });
+      if (!isNew && found.show && format(parse(location.hash)) === format(START))
+        return go({ ...START, connection: found.show[0], transfer: found.show[1] }, true);
       if (isNew || (found.compare && format(parse(location.hash)) === format(START)))
         go({ ...START, compare: found.compare }, !isNew);
     },

@@ -150,6 +150,7 @@ export const ZH: Record<string, string> = {
   "Not opened.": "没有打开。",
   "Not compared.": "没有比较。",
   "Not saved.": "没有保存。",
+  "Not shown.": "没有显示。",
   "The proof is not shown.": "没有显示验证。",
   "Drop to open": "放下以打开",
   "Drop to compare": "放下以比较",

@@ -231,3 +231,12 @@ test("the overview of ten thousand connections is printed on two sheets at most,
   assert.equal(cut, 0);
   assert.doesNotMatch(await page.textContent("body"), /\/tmp\//);
 });
+
+test("a_report_of_a_named_transfer_opens_it", async (t) => {
+  const file = sample("new-connection-each-time-server");
+  const page = await open(t, `file://${report("named", `${file}#3.2`)}`);
+  await page.waitForSelector("main.connection .verdict");
+  assert.match(await page.textContent(".crumbs"), /connection 3/);
+  assert.match(await page.textContent(".turn"), /transfer 2 of 2/);
+  assert.match(page.url(), /#c=3&x=2$/);
+});

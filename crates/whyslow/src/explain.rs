@@ -172,7 +172,8 @@ fn print_analysis(analysis: &Analysis, task: &ExplainTask, out: &mut Output) -> 
         // Printed as its files are read, or by their own writers.
         Format::Table | Format::Junit | Format::Github | Format::Markdown => {}
         Format::Terminal { top, lang } => {
-            let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some(), lang };
+            let (connection, transfer) = (task.selection.connection, task.selection.transfer);
+            let view = terminal::View { width: out.width(), top, full: connection.is_some(), transfer, lang };
             out.write(&terminal::page(analysis, view))?;
         }
     }

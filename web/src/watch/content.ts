@@ -28,6 +28,8 @@ export function asContent(found: WatchContent): Content {
     words: NO_WORDS,
     compare: null,
     uncompared: null,
+    show: null,
+    unshown: null,
     comparisons: [],
     series: {},
     probe: null,

@@ -10,6 +10,7 @@ use filter::{Filter, Subject};
 use std::collections::HashMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Analysis, Connection, Endpoint, Problem};
+use whyslow_diagnosis::compare::{TransferName, choose};
 use whyslow_report::problems::SELECTION;
 use whyslow_report::ranking;
 use whyslow_units::Nanos;
@@ -21,6 +22,9 @@ pub struct Selection {
     /// Show full detail for one connection.
     #[arg(long, value_name = "ID", value_parser = connection)]
     pub connection: Option<u64>,
+    /// One of its transfers, from 1, as `FILE#3.2` names it.
+    #[arg(skip)]
+    pub transfer: Option<usize>,
     /// Only connections that match, as `rtt>50 cause:loss` or `host 192.0.2.1 and not port 22`:
     /// the language of the page's search (docs/usage.md has its fields).
     #[arg(long, short = 'Y', value_name = "EXPR", value_parser = filter::parse)]
@@ -51,6 +55,9 @@ impl Selection {
     pub fn apply(&self, analysis: &mut Analysis) -> anyhow::Result<()> {
         if let Some(id) = self.connection {
             is_there(analysis, id)?;
+            if let Some(transfer) = self.transfer {
+                choose(analysis, TransferName { connection: Some(id), transfer: Some(transfer) })?;
+            }
         }
         let total = analysis.connections.len();
         let of_cause = self.cause.map(|cause| costs(analysis, cause));

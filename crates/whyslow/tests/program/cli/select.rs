@@ -101,6 +101,19 @@ fn summary_of_files_has_three_lines_with_the_time_of_day() {
 }
 
 #[test]
+fn a_name_of_a_transfer_shows_it_alone() {
+    let file = sample("new-connection-each-time-server");
+    let name = |which: &str| PathBuf::from(format!("{}#{which}", file.display()));
+    let shown = |which: &str| stdout(&["--lang", "en"], &name(which));
+    assert!(shown("3").contains("transfer 1 of 2") && shown("3").contains("transfer 2 of 2"));
+    assert!(!shown("3.2").contains("transfer 1 of 2") && shown("3.2").contains("transfer 2 of 2"));
+    for arguments in [&[][..], &["report", "-o", "page.html"]] {
+        let complaint = complaint(whyslow().args(arguments).arg(name("3.7")));
+        assert!(complaint.contains("there is no transfer 7: connection 3 has 1 to 2"), "{complaint}");
+    }
+}
+
+#[test]
 fn a_time_decides_what_fails() {
     let folder = Folder::new();
     let file = three(&folder);
