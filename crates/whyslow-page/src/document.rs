@@ -178,17 +178,12 @@ impl Document {
             shorten(&mut reading.analysis);
         }
         let both = both(&reading, opening);
-        let (compare, uncompared) = match &both {
-            Ok(both) => (both.map(|both| both.map(|one| TransferSpot(one.connection.id, one.number))), None),
-            Err(why) => (None, Some(why.to_string())),
-        };
+        let spots = |both: &[ChosenTransfer<'_>; 2]| both.map(|one| TransferSpot(one.connection.id, one.number));
+        let (compare, uncompared) = result_or_why(both.as_ref().map(|both| both.as_ref().map(spots)));
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| WordedComparison::new(compare::compare(a, b))).collect();
         let proof = opening.proof.as_ref().map(|proof| proof.fits(&reading.analysis).map(|()| proof)).transpose();
-        let (show, unshown) = match shown(&reading.analysis, opening.show) {
-            Ok(show) => (show, None),
-            Err(why) => (None, Some(why.to_string())),
-        };
+        let (show, unshown) = result_or_why(shown(&reading.analysis, opening.show));
         let compared = compare.iter().flatten().map(|spot| spot.0).chain(show.map(|(id, _)| id));
         let wanted: Vec<u64> = compared.chain(proof.iter().flatten().map(|proof| proof.connection())).collect();
         let rows = Rows::of(&reading.analysis, repeats);
@@ -254,6 +249,14 @@ impl Document {
     /// Where a connection's packets can be read again.
     pub(crate) fn place(&self, connection: &Connection) -> Option<PacketSource> {
         self.reading.place(connection)
+    }
+}
+
+/// What there is, or why it is missing.
+fn result_or_why<T>(found: Result<Option<T>, impl ToString>) -> (Option<T>, Option<String>) {
+    match found {
+        Ok(found) => (found, None),
+        Err(why) => (None, Some(why.to_string())),
     }
 }
 
