@@ -167,10 +167,10 @@ impl Parser<'_> {
         if is_compared {
             return Err(unknown_field(span, word));
         }
-        if let Some((name, value)) = word.split_once(':').filter(|_| !is_address(word)) {
-            if !value.chars().all(|c| c.is_ascii_digit()) {
-                return Err(unknown_field(span.start..span.start + name.len(), name));
-            }
+        if let Some((name, value)) = word.split_once(':').filter(|_| !is_address(word))
+            && !value.chars().all(|c| c.is_ascii_digit())
+        {
+            return Err(unknown_field(span.start..span.start + name.len(), name));
         }
         let has_value = match self.peek() {
             Some(Token { kind: Kind::Word(next), .. }) => next.chars().all(|c| c.is_ascii_digit() || c == '.'),
