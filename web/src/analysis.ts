@@ -1,6 +1,7 @@
 // What the page reads off an analysis, and how it names ends and frames.
 
 import type { Connection, Endpoint, Finding, Frame, Quic, Transfer } from "./model";
+import { t } from "./texts";
 
 /** A connection's findings, its transfers' and its own. */
 export function findingsOf(connection: Connection): Finding[] {
@@ -55,9 +56,9 @@ export function protocol(quic: Quic): string {
 export function frames(list: Frame[]): string {
   const [first, last] = list;
   if (first === undefined) return "";
-  if (list.length === 1 || (list.length === 2 && first === last)) return `frame ${first}`;
-  if (list.length > 2) return `frames ${list.join(", ")}`;
-  return `frames ${range(first, last ?? first)}`;
+  if (list.length === 1 || (list.length === 2 && first === last)) return t`frame ${first}`;
+  if (list.length > 2) return t`frames ${list.join(", ")}`;
+  return t`frames ${range(first, last ?? first)}`;
 }
 
 /** `18–91`, `2:18–91`, `1:900–2:14`. */

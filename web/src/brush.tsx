@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { time } from "./format";
+import { t } from "./texts";
 
 interface Props {
   /** Seconds from the first packet. */
@@ -30,7 +31,7 @@ export function Brush({ span: [from, to], choose }: Props) {
       ref={box}
       class="scale dim brush"
       aria-hidden="true"
-      title="Drag to list what ran in a range of time"
+      title={t`Drag to list what ran in a range of time`}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         box.current?.setPointerCapture(event.pointerId);

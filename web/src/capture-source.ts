@@ -2,6 +2,7 @@
 
 import type { Content } from "./document";
 import type { QueryClient } from "./query-client";
+import { t } from "./texts";
 
 /** How far a reading is, bytes. */
 export interface Reading {
@@ -44,6 +45,6 @@ export interface CaptureSource extends QueryClient {
 /** A reading that its reader has ended. */
 export class Stopped extends Error {
   constructor() {
-    super("you stopped it");
+    super(t`you stopped it`);
   }
 }

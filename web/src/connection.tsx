@@ -13,10 +13,11 @@ import type { Connection, Frame, Transfer } from "./model";
 import { NoteList, type Notes } from "./notes";
 import type { QueryClient } from "./query-client";
 import { Rounds } from "./rounds";
+import { t, word } from "./texts";
 import { Tracks } from "./tracks";
 import type { Go, State } from "./url-state";
 import { Waterfall } from "./waterfall";
-import { pathOf, problemOf, verdictOf } from "./words";
+import { lang, pathOf, problemOf, verdictOf } from "./words";
 
 interface Props {
   content: Content;
@@ -41,7 +42,7 @@ export function ConnectionView({ content, connection, view, go, help, queryClien
     };
     const part = { content, connection, transfer, go, help };
     return [<Head {...part} index={index} />, <Reasons {...part} index={index} show={show} />];
-  }, [content, connection, transfer, index, go, help]);
+  }, [content, connection, transfer, index, go, help, lang()]);
   return (
     <main class="connection">
       {head}
@@ -77,7 +78,7 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
   return (
     <>
       <div class="where">
-        <nav class="crumbs" aria-label="Where this is">
+        <nav class="crumbs" aria-label={t`Where this is`}>
           <a
             href="#"
             onClick={(event) => {
@@ -85,15 +86,15 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
               go({ connection: null, transfer: null, zoom: null, graph: null, from: null });
             }}
           >
-            {content.watch ? "All transfers" : count(content.connections_total, "connection")}
+            {content.watch ? t`All transfers` : count(content.connections_total, "connection")}
           </a>
           <span aria-hidden="true">›</span>
-          <b>connection {connection.id}</b>
-          {several && <span class="dim">in {content.analysis.captures[connection.capture]?.path}</span>}
+          <b>{t`connection ${connection.id}`}</b>
+          {several && <span class="dim">{t`in ${content.analysis.captures[connection.capture]?.path}`}</span>}
         </nav>
         <h1 class="ends">
           {endpoint(connection.client)}{" "}
-          <span role="img" aria-label="to">
+          <span role="img" aria-label={t`to`}>
             →
           </span>{" "}
           {endpoint(connection.server)}
@@ -101,12 +102,12 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
         </h1>
       </div>
       {transfer && (
-        <section class="verdict" aria-label="Verdict">
+        <section class="verdict" aria-label={t`Verdict`}>
           <h2 class={transfer.findings.length === 0 ? "good" : ""}>{verdictOf(transfer)}</h2>
           <p>
             {transfer.label && <>{transfer.label}: </>}
-            {bytes(transfer.bytes)} from the {transfer.from} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-            {transfer.first_byte_s !== null && <>, first readable byte after {time(transfer.first_byte_s)}</>}
+            {t`${bytes(transfer.bytes)} from the ${word(transfer.from)} in ${time(transfer.duration_s)} = ${rate(transfer.rate_bps)}`}
+            {transfer.first_byte_s !== null && t`, first readable byte after ${time(transfer.first_byte_s)}`}
             <Turn connection={connection} index={index} go={go} />
           </p>
         </section>
@@ -122,11 +123,12 @@ function Turn({ connection, index, go }: { connection: Connection; index: number
   const to = (at: number) => go({ transfer: at + 1, zoom: null, from: null });
   return (
     <span class="turn">
-      {" · "}transfer {index + 1} of {thousands(all)}
-      <button type="button" disabled={index < 1} onClick={() => to(index - 1)} aria-label="Previous transfer">
+      {" · "}
+      {t`transfer ${index + 1} of ${thousands(all)}`}
+      <button type="button" disabled={index < 1} onClick={() => to(index - 1)} aria-label={t`Previous transfer`}>
         ‹
       </button>
-      <button type="button" disabled={index + 1 >= all} onClick={() => to(index + 1)} aria-label="Next transfer">
+      <button type="button" disabled={index + 1 >= all} onClick={() => to(index + 1)} aria-label={t`Next transfer`}>
         ›
       </button>
     </span>
@@ -140,7 +142,7 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
       {transfer?.findings.map((finding, at) => (
         <FindingCard key={at} finding={finding} transfer={transfer} content={content} help={help} show={show} />
       ))}
-      {connection.findings.length > 0 && <h2>Over its transfers</h2>}
+      {connection.findings.length > 0 && <h2>{t`Over its transfers`}</h2>}
       {connection.findings.map((finding, at) => (
         <FindingCard key={at} finding={finding} content={content} help={help} show={show} />
       ))}
@@ -159,9 +161,9 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
       )}
       {transfer && (
         <section>
-          <h2>Where the time went</h2>
+          <h2>{t`Where the time went`}</h2>
           <Waterfall transfer={transfer} select={(zoom) => go({ zoom })} />
-          <p class="dim">Path: {pathOf(transfer)}</p>
+          <p class="dim">{t`Path: ${pathOf(transfer)}`}</p>
         </section>
       )}
       {transfer && <Rounds transfer={transfer} go={go} />}

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Content } from "./document";
 import type { Connection } from "./model";
 import type { QueryClient } from "./query-client";
+import { t } from "./texts";
 import { connectionOf, type WordSheet } from "./words";
 
 /** The connection, `null` while it is asked for, or why there is none. */
@@ -19,9 +20,7 @@ export function useConnection(
     let wanted = true;
     const store = (found: Connection | string) => wanted && setLoaded({ content, id, found });
     if (!queryClient) {
-      store(
-        "This report tells of the connections in full that lost most time: `whyslow view` of the capture shows all.",
-      );
+      store(t`This report holds only the slowest connections in full; \`whyslow view\` of the capture shows all.`);
       return;
     }
     queryClient

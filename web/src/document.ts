@@ -27,6 +27,10 @@ export interface Content {
   compare: [[number, number], [number, number]] | null;
   /** Why nothing is, though it was wished for. */
   uncompared: string | null;
+  /** The connection, and its transfer from 1, that is shown at first. */
+  show: [number, number | null] | null;
+  /** Why it is not. */
+  unshown: string | null;
   /** Comparisons in a report's own file. */
   comparisons: WordedComparison[];
   series: Record<string, unknown>;

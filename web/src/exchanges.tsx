@@ -7,6 +7,7 @@ import { count, rate, roundBytes, time } from "./format";
 import { Cause, Term } from "./help";
 import type { Connection, Exchange, Request, Transfer } from "./model";
 import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
+import { t, word } from "./texts";
 import type { Go } from "./url-state";
 
 interface Props {
@@ -27,16 +28,17 @@ function steps({ start_s: start, request, answer, wait_s: whole }: Exchange) {
 /** A list that is scrolled: its heading, its columns, its rows, and what is not listed. */
 function List(props: {
   id: string;
+  label: string;
   heading: ComponentChildren;
   heads: ColumnHead[];
   unlisted: string;
   children: ComponentChildren;
 }) {
-  const { id, heading, heads, unlisted, children } = props;
+  const { id, label, heading, heads, unlisted, children } = props;
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{heading}</h2>
-      <div class="scroll short" tabIndex={0} role="region" aria-label={`${capital(id)} of this connection`}>
+      <div class="scroll short" tabIndex={0} role="region" aria-label={label}>
         <table class={`rows ${id}`}>
           <thead>
             <tr>
@@ -46,20 +48,23 @@ function List(props: {
           <tbody>{children}</tbody>
         </table>
       </div>
-      {unlisted && <p class="dim">{unlisted} not listed.</p>}
+      {unlisted && <p class="dim">{unlisted}</p>}
     </section>
   );
 }
 
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-
-const EXCHANGE_HEADS: ColumnHead[] = [
+const exchangeHeads = (): ColumnHead[] => [
   "#",
-  { name: "request", isText: true },
-  { name: "wait", title: "From the end of the request to the answer's first byte" },
-  { name: "transfer", title: "From the answer's first byte to its last" },
-  { name: "answer", title: "Bytes of the answer" },
-  { name: "time", title: "Sent, waited, transferred; as long as the longest is wide", isText: true, also: "steps" },
+  { name: t`request`, isText: true },
+  { name: t`wait`, title: t`From the end of the request to the response’s first byte` },
+  { name: t`transfer`, title: t`From the response’s first byte to its last` },
+  { name: t`response`, title: t`Bytes of the response` },
+  {
+    name: t`time`,
+    title: t`Sent, waited, transferred; the longest fills the column`,
+    isText: true,
+    also: "steps",
+  },
 ];
 
 /** Requests and answers: a line each, which leads to its answer. */
@@ -69,9 +74,10 @@ export function Exchanges({ connection, index, go }: Props) {
   return (
     <List
       id="exchanges"
-      heading={<Term of="exchange">Requests and answers</Term>}
-      heads={EXCHANGE_HEADS}
-      unlisted={more > 0 ? `${count(more, "exchange")} with shorter waits` : ""}
+      label={t`Exchanges of this connection`}
+      heading={<Term of="exchange">{t`Requests and responses`}</Term>}
+      heads={exchangeHeads()}
+      unlisted={more > 0 ? t`${count(more, "exchange")} with shorter waits not listed.` : ""}
     >
       {connection.exchanges.map((exchange, at) => (
         <ExchangeLine key={at} {...{ exchange, at, index, longest, go }} />
@@ -88,11 +94,11 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
   const { sending, first, transfer: carried } = steps(exchange);
   const wide = (seconds: number) => ({ width: `${(100 * seconds) / longest}%` });
   const details = [
-    `started at ${time(exchange.start_s)}`,
-    `took ${time(exchange.wait_s)} in all`,
-    exchange.server_s !== null ? `server ${time(exchange.server_s)}` : "",
-    exchange.client_s > 1e-3 ? `client's own time before ${time(exchange.client_s)}` : "",
-    exchange.idle_s > 1e-3 ? `idle ${time(exchange.idle_s)}` : "",
+    t`started at ${time(exchange.start_s)}`,
+    t`took ${time(exchange.wait_s)} in all`,
+    exchange.server_s !== null ? t`server ${time(exchange.server_s)}` : "",
+    exchange.client_s > 1e-3 ? t`client’s own time before ${time(exchange.client_s)}` : "",
+    exchange.idle_s > 1e-3 ? t`idle ${time(exchange.idle_s)}` : "",
   ];
   return (
     <tr
@@ -101,14 +107,14 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
       title={details.filter(Boolean).join(", ")}
     >
       <td>
-        <RowButton label={`Exchange ${at + 1}`} open={open} isDisabled={transfer === undefined}>
+        <RowButton label={t`Exchange ${at + 1}`} open={open} isDisabled={transfer === undefined}>
           {at + 1}
         </RowButton>
       </td>
-      <td class="text">{request ? (request.label ?? roundBytes(request.bytes)) : "server push"}</td>
+      <td class="text">{request ? (request.label ?? roundBytes(request.bytes)) : t`server push`}</td>
       <td>{time(first)}</td>
       <td>{answer ? time(carried) : "–"}</td>
-      <td>{answer ? roundBytes(answer.bytes) : "none"}</td>
+      <td>{answer ? roundBytes(answer.bytes) : t`none`}</td>
       <td class="steps" aria-hidden="true">
         <i class="setup" style={wide(sending)} />
         <i class="waited" style={wide(first)} />
@@ -118,15 +124,15 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
   );
 }
 
-const REQUEST_HEADS: ColumnHead[] = [
+const requestHeads = (): ColumnHead[] => [
   "#",
-  { name: "request", isText: true },
-  { name: "status", title: "Status of the response; the error, if it failed" },
-  { name: "wait", title: "From the first byte of the request to the last of its response" },
-  { name: "bytes", title: "Bytes of the response" },
+  { name: t`request`, isText: true },
+  { name: t`status`, title: t`Status of the response; the error, if it failed` },
+  { name: t`wait`, title: t`From the first byte of the request to the last of its response` },
+  { name: t`bytes`, title: t`Bytes of the response` },
   {
-    name: "time",
-    title: "When it was sent, waited for and transferred, from the first request to the last response",
+    name: t`time`,
+    title: t`When it was sent, waited for and transferred, from the first request to the last response`,
     isText: true,
     also: "steps",
   },
@@ -143,9 +149,10 @@ export function NamedRequests({ connection, go }: Pick<Props, "connection" | "go
   return (
     <List
       id="requests"
-      heading="Requests by name"
-      heads={REQUEST_HEADS}
-      unlisted={more > 0 ? `${count(more, "request")} with shorter waits` : ""}
+      label={t`Requests of this connection`}
+      heading={t`Requests by name`}
+      heads={requestHeads()}
+      unlisted={more > 0 ? t`${count(more, "request")} with shorter waits not listed.` : ""}
     >
       {requests.map((request, at) => (
         <RequestLine key={at} {...{ request, at, span: [from, to], go }} />
@@ -168,17 +175,17 @@ function RequestLine(props: { request: Request; at: number; span: [number, numbe
   const details = [
     request.label,
     request.protocol,
-    request.stream === null ? "" : `stream ${request.stream}`,
-    `started at ${time(request.start_s)}`,
-    request.headers_s === null ? "" : `head of the response after ${time(request.headers_s)}`,
-    request.first_byte_s === null ? "" : `first byte of its body after ${time(request.first_byte_s)}`,
-    request.poll ? "waits for an event, which costs no time" : "",
-    request.complete ? "" : "the response is not complete",
+    request.stream === null ? "" : t`stream ${request.stream}`,
+    t`started at ${time(request.start_s)}`,
+    request.headers_s === null ? "" : t`head of the response after ${time(request.headers_s)}`,
+    request.first_byte_s === null ? "" : t`first byte of its body after ${time(request.first_byte_s)}`,
+    request.poll ? t`waits for an event, which costs no time` : "",
+    request.complete ? "" : t`the response is not complete`,
   ];
   return (
     <tr onClick={show} title={details.filter(Boolean).join(", ")}>
       <td>
-        <RowButton label={`Request ${at + 1}`} open={show}>
+        <RowButton label={t`Request ${at + 1}`} open={show}>
           {at + 1}
         </RowButton>
       </td>
@@ -196,13 +203,13 @@ function RequestLine(props: { request: Request; at: number; span: [number, numbe
   );
 }
 
-const TRANSFER_HEADS: ColumnHead[] = [
+const transferHeads = (): ColumnHead[] => [
   "#",
-  { name: "from", isText: true },
-  "bytes",
-  "took",
-  "rate",
-  { name: "cause", isText: true },
+  { name: t`sender`, isText: true },
+  t`bytes`,
+  t`duration`,
+  t`rate`,
+  { name: t`cause`, isText: true },
 ];
 
 /** All transfers, each of which can be shown. */
@@ -212,9 +219,10 @@ export function TransferList(props: Props & { content: Content; help: (slug: str
   return (
     <List
       id="transfers"
-      heading={<Term of="transfer">Transfers</Term>}
-      heads={TRANSFER_HEADS}
-      unlisted={more > 0 ? count(more, "shorter transfer") : ""}
+      label={t`Transfers of this connection`}
+      heading={<Term of="transfer">{t`Transfers`}</Term>}
+      heads={transferHeads()}
+      unlisted={more > 0 ? t`${count(more, "shorter transfer")} not listed.` : ""}
     >
       {connection.transfers.map((transfer, at) => (
         <TransferLine key={at} {...{ transfer, at, index, go, content, help }} />
@@ -238,14 +246,14 @@ function TransferLine(props: {
     <tr
       class={at === index ? "chosen" : ""}
       onClick={open}
-      title={[transfer.label, `started at ${time(transfer.start_s)}`].filter(Boolean).join(", ")}
+      title={[transfer.label, t`started at ${time(transfer.start_s)}`].filter(Boolean).join(", ")}
     >
       <td>
-        <RowButton label={`Transfer ${at + 1}`} open={open} isPressed={at === index}>
+        <RowButton label={t`Transfer ${at + 1}`} open={open} isPressed={at === index}>
           {at + 1}
         </RowButton>
       </td>
-      <td class="text">{transfer.from}</td>
+      <td class="text">{word(transfer.from)}</td>
       <td>{roundBytes(transfer.bytes)}</td>
       <td>{time(transfer.duration_s)}</td>
       <td>{rate(transfer.rate_bps)}</td>

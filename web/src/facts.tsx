@@ -3,6 +3,7 @@
 import { count, roundBytes, thousands, time } from "./format";
 import { Term } from "./help";
 import type { Connection, Direction, Quic } from "./model";
+import { t, word } from "./texts";
 import { vantageOf } from "./words";
 
 const pair = <T,>(values: [T, T], show: (value: NonNullable<T>) => string) =>
@@ -10,24 +11,25 @@ const pair = <T,>(values: [T, T], show: (value: NonNullable<T>) => string) =>
 
 export function Facts({ connection }: { connection: Connection }) {
   const { handshake, rtt_ms: rtt } = connection;
-  const yes = (value: boolean) => (value ? "yes" : "no");
+  const yes = (value: boolean) => (value ? t`yes` : t`no`);
   const near = {
-    client: "next to the client",
-    server: "next to the server",
-    middle: "between the ends",
-    unknown: "where, cannot be told",
+    client: t`next to the client`,
+    server: t`next to the server`,
+    middle: t`between the ends`,
+    unknown: t`at an unknown place`,
   };
   return (
     <dl class="facts">
       <div>
-        <dt>captured</dt>
+        <dt>{t`captured`}</dt>
         <dd title={vantageOf(connection)}>{near[connection.near]}</dd>
       </div>
       <div>
-        <dt>state</dt>
+        <dt>{t`state`}</dt>
         <dd>
-          {connection.state}
-          {connection.closed_by && ` by the ${connection.closed_by}`}
+          {connection.closed_by
+            ? t`${word(connection.state)} by the ${word(connection.closed_by)}`
+            : word(connection.state)}
         </dd>
       </div>
       <div>
@@ -36,10 +38,10 @@ export function Facts({ connection }: { connection: Connection }) {
         </dt>
         <dd>
           {rtt.min === null
-            ? "unknown"
+            ? t`unknown`
             : rtt.p50 === null
               ? time(rtt.min / 1e3)
-              : `minimum ${time(rtt.min / 1e3)}, median ${time(rtt.p50 / 1e3)}, p95 ${time((rtt.p95 ?? 0) / 1e3)}`}
+              : t`minimum ${time(rtt.min / 1e3)}, median ${time(rtt.p50 / 1e3)}, p95 ${time((rtt.p95 ?? 0) / 1e3)}`}
         </dd>
       </div>
       {connection.quic ? (
@@ -73,8 +75,8 @@ export function Facts({ connection }: { connection: Connection }) {
         </>
       ) : (
         <div>
-          <dt>handshake</dt>
-          <dd>not captured: windows are unknown</dd>
+          <dt>{t`handshake`}</dt>
+          <dd>{t`not captured: windows are unknown`}</dd>
         </div>
       )}
     </dl>
@@ -85,37 +87,37 @@ export function Facts({ connection }: { connection: Connection }) {
 function QuicFacts({ quic }: { quic: Quic }) {
   const window = quic.client.initial_max_data;
   const notes = [
-    quic.retry && "the server asked for a proof of the address (Retry), one round trip more",
-    quic.version_negotiation && "the versions were negotiated, one round trip more",
-    quic.initial_retransmissions > 0 && `first packet sent again ${count(quic.initial_retransmissions, "time")}`,
+    quic.retry && t`the server asked for a proof of the address (Retry), one round trip more`,
+    quic.version_negotiation && t`the versions were negotiated, one round trip more`,
+    quic.initial_retransmissions > 0 && t`first packet sent again ${count(quic.initial_retransmissions, "time")}`,
     quic.amplification_wait_s > 0 &&
-      `the server had sent three times what it had received, and waited ${time(quic.amplification_wait_s)}`,
-    quic.migrations > 0 && `the client's address or port changed ${count(quic.migrations, "time")}`,
+      t`the server had sent three times what it had received, and waited ${time(quic.amplification_wait_s)}`,
+    quic.migrations > 0 && t`the client’s address or port changed ${count(quic.migrations, "time")}`,
   ].filter(Boolean);
   return (
     <>
       <div>
         <dt>QUIC</dt>
         <dd>
-          version {quic.version === 1 ? 1 : 2}
-          {quic.alpn.length > 0 && `, offers ${quic.alpn.join(", ")}`}
+          {t`version ${quic.version === 1 ? 1 : 2}`}
+          {quic.alpn.length > 0 && t`, offers ${quic.alpn.join(", ")}`}
         </dd>
       </div>
       {window != null && (
         <div>
-          <dt>client's first window</dt>
+          <dt>{t`client’s first window`}</dt>
           <dd>{roundBytes(window)}</dd>
         </div>
       )}
       {notes.length > 0 && (
         <div>
-          <dt>handshake</dt>
+          <dt>{t`handshake`}</dt>
           <dd>{notes.join("; ")}</dd>
         </div>
       )}
       <div>
-        <dt>encrypted</dt>
-        <dd>acknowledgements, windows, losses</dd>
+        <dt>{t`encrypted`}</dt>
+        <dd>{t`acknowledgements, windows, losses`}</dd>
       </div>
     </>
   );
@@ -144,40 +146,32 @@ export function Directions({ connection }: { connection: Connection }) {
   };
   return (
     <section aria-labelledby="ways">
-      <h2 id="ways">Both directions</h2>
+      <h2 id="ways">{t`Both directions`}</h2>
       <table class="evidence ways">
         <thead>
           <tr>
             <td />
-            <th scope="col">client sent</th>
-            <th scope="col">server sent</th>
+            <th scope="col">{t`client sent`}</th>
+            <th scope="col">{t`server sent`}</th>
           </tr>
         </thead>
         <tbody>
-          {row("bytes", (direction) => thousands(direction.bytes))}
-          {row("packets", (direction) => thousands(direction.packets))}
+          {row(t`bytes`, (direction) => thousands(direction.bytes))}
+          {row(t`packets`, (direction) => thousands(direction.packets))}
           {isTcp && row(<Term of="retransmitted" />, sent)}
           {isTcp && row(<Term of="out of order" />, (direction) => thousands(direction.out_of_order))}
           {isTcp &&
-            row(<Term of="duplicate ACKs">duplicate ACKs received</Term>, (direction) =>
+            row(<Term of="duplicate ACKs">{t`duplicate ACKs received`}</Term>, (direction) =>
               thousands(direction.duplicate_acks),
             )}
           {isTcp &&
-            row(<Term of="zero window">window closed for</Term>, (direction) =>
+            row(<Term of="zero window">{t`window closed for`}</Term>, (direction) =>
               direction.zero_window_s > 0 ? time(direction.zero_window_s) : "–",
             )}
-          {row(
-            <>
-              maximum <Term of="in flight" />
-            </>,
-            (direction) => roundBytes(direction.max_in_flight),
-          )}
+          {row(<Term of="in flight">{t`maximum in flight`}</Term>, (direction) => roundBytes(direction.max_in_flight))}
           {isTcp &&
-            row(
-              <>
-                largest <Term of="window" /> offered
-              </>,
-              (direction) => (direction.max_window === null ? "unknown" : roundBytes(direction.max_window)),
+            row(<Term of="window">{t`largest window offered`}</Term>, (direction) =>
+              direction.max_window === null ? t`unknown` : roundBytes(direction.max_window),
             )}
         </tbody>
       </table>

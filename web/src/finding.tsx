@@ -7,6 +7,7 @@ import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
 import { causeGroup } from "./limits";
 import type { Finding, Frame, Remedy, Transfer } from "./model";
+import { t, word } from "./texts";
 import { wordsOf } from "./words";
 
 /** The command for the platform of the host that acts, or for Linux where that is unknown. */
@@ -35,13 +36,15 @@ export function FindingCard({
       <header>
         <Cause slug={finding.cause} content={content} help={help} />
         <b class="number">{time(finding.cost_s)}</b>
-        {transfer && finding.cost_s <= transfer.duration_s && <span class="dim">of {time(transfer.duration_s)}</span>}
+        {transfer && finding.cost_s <= transfer.duration_s && (
+          <span class="dim">{t`of ${time(transfer.duration_s)}`}</span>
+        )}
         <span class="dim right">
           <Term of="confidence">{confidence(finding.confidence)}</Term>
         </span>
       </header>
       {show && all.length > 0 ? (
-        <button type="button" class="summary" onClick={() => show(all)} title="Zoom to the evidence">
+        <button type="button" class="summary" onClick={() => show(all)} title={t`Zoom to the evidence`}>
           {words.summary}
         </button>
       ) : (
@@ -54,7 +57,7 @@ export function FindingCard({
               <tr key={index}>
                 <th scope="row">{words.evidence[index]?.[0] ?? one.kind}</th>
                 <td class="number">
-                  {one.value === null ? "unknown" : figure(one.value, words.evidence[index]?.[1] ?? one.unit)}
+                  {one.value === null ? t`unknown` : figure(one.value, words.evidence[index]?.[1] ?? one.unit)}
                 </td>
                 <td>
                   {one.frames.length > 0 &&
@@ -73,20 +76,22 @@ export function FindingCard({
       )}
       {finding.remedies.map((remedy, index) => (
         <div class="fix" key={index}>
-          <span class="tag">{index === 0 ? "fix" : "or"}</span>
+          <span class="tag">{index === 0 ? t`fix` : t`or`}</span>
           <div>
             <p>
-              <b>{who(remedy.actor, transfer)}:</b> {words.remedies[index]}
+              <b>{t`${who(remedy.actor, transfer)}:`}</b> {words.remedies[index]}
             </p>
-            {commandOf(remedy) && <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? "Command"} />}
-            {index === 0 && words.verify && <p class="dim">To see that it worked: {words.verify}</p>}
+            {commandOf(remedy) && (
+              <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? t`Command`} />
+            )}
+            {index === 0 && words.verify && <p class="dim">{t`To see that it worked: ${words.verify}`}</p>}
             <Promised remedy={remedy} transfer={transfer} />
           </div>
         </div>
       ))}
       {words.to_confirm && (
         <div class="fix">
-          <span class="tag">to confirm</span>
+          <span class="tag">{t`to confirm`}</span>
           <p>{words.to_confirm}</p>
         </div>
       )}
@@ -96,20 +101,20 @@ export function FindingCard({
 
 /** As the terminal says it. */
 const confidence = (value: number): string =>
-  `${value >= 0.9 ? "certain" : value >= 0.6 ? "likely" : "possible"} (${share(value)})`;
+  t`${value >= 0.9 ? t`certain` : value >= 0.6 ? t`likely` : t`possible`} (${share(value)})`;
 
 /** The time after a remedy. */
 function Promised({ remedy, transfer }: { remedy: Remedy; transfer?: Transfer | undefined }) {
   if (remedy.predicted_s === null || !transfer) return null;
   return (
     <p>
-      if fixed <b>{time(remedy.predicted_s)}</b>
-      {remedy.predicted_range_s && ` (${remedy.predicted_range_s.map(time).join(" to ")})`} instead of{" "}
-      {time(transfer.duration_s)}
+      {t`if fixed`} <b>{time(remedy.predicted_s)}</b>
+      {remedy.predicted_range_s && t` (${remedy.predicted_range_s.map(time).join(t` to `)})`}
+      {t` instead of ${time(transfer.duration_s)}`}
       {transfer.model_s !== null && (
         <span class="dim">
           {" "}
-          (the <Term of="model" /> reproduces {time(transfer.model_s)})
+          <Term of="model">{t`(the model reproduces ${time(transfer.model_s)})`}</Term>
         </span>
       )}
       <Assumed remedy={remedy} />
@@ -123,7 +128,7 @@ export function Assumed({ remedy }: { remedy: Remedy }) {
   if (!assumed) return null;
   return (
     <span class="dim">
-      ; if the link carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}
+      {t`; if the link carries more than ${rate(assumed.needed_bps)}, of which the capture shows ${rate(assumed.seen_bps)}`}
     </span>
   );
 }
@@ -131,20 +136,20 @@ export function Assumed({ remedy }: { remedy: Remedy }) {
 /** Who must act, as an end of this connection where that is known. */
 function who(actor: string, transfer: Transfer | undefined): string {
   const receiver = transfer?.from === "client" ? "server" : "client";
-  if (transfer && actor === "sender") return `on the ${transfer.from}`;
-  if (transfer && actor === "receiver") return `on the ${receiver}`;
+  if (transfer && actor === "sender") return t`on the ${word(transfer.from)}`;
+  if (transfer && actor === "receiver") return t`on the ${word(receiver)}`;
   const names: Record<string, string> = {
-    sender: "at the sender",
-    receiver: "at the receiver",
-    network: "in the network",
-    application: "in the application",
-    capture: "when capturing",
+    sender: t`at the sender`,
+    receiver: t`at the receiver`,
+    network: t`in the network`,
+    application: t`in the application`,
+    capture: t`when capturing`,
   };
   return names[actor] ?? actor;
 }
 
 /** A command to be pasted. */
-export function Command({ text, label = "Command" }: { text: string; label?: string }) {
+export function Command({ text, label = t`Command` }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -156,8 +161,8 @@ export function Command({ text, label = "Command" }: { text: string; label?: str
       <code tabIndex={0} role="region" aria-label={label}>
         {text}
       </code>
-      <button type="button" onClick={() => void copy()} aria-label="Copy the command">
-        {copied ? "copied" : "copy"}
+      <button type="button" onClick={() => void copy()} aria-label={t`Copy the command`}>
+        {copied ? t`copied` : t`copy`}
       </button>
     </div>
   );

@@ -1,5 +1,8 @@
 // Figures with their units, as everywhere in whyslow: three digits that count, thousands separated.
 
+import { counted, t, word } from "./texts";
+import { lang } from "./words";
+
 /** 1,234,567 */
 export function thousands(value: number): string {
   return Math.round(value)
@@ -35,7 +38,7 @@ export function roundBytes(value: number): string {
 
 /** 1.42 Mbit/s */
 export function rate(bitsPerSecond: number | null): string {
-  return bitsPerSecond === null ? "unknown" : scaled(bitsPerSecond, "bit/s");
+  return bitsPerSecond === null ? t`unknown` : scaled(bitsPerSecond, "bit/s");
 }
 
 function scaled(value: number, unit: string): string {
@@ -50,8 +53,9 @@ function scaled(value: number, unit: string): string {
   return `${digits(value)} ${unit}`;
 }
 
-/** 12 packets, 1 packet */
+/** 12 packets, 1 packet; 12 个报文 */
 export function count(value: number, what: string): string {
+  if (lang() === "zh") return counted(thousands(value), what);
   return `${thousands(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
@@ -69,7 +73,7 @@ export function figure(value: number, unit: string): string {
   if (unit === "ms") return time(value / 1e3);
   if (unit === "bit/s") return rate(value);
   if (unit === "%") return `${digits(value)} %`;
-  return `${Number.isInteger(value) ? thousands(value) : digits(value)} ${unit}`.trimEnd();
+  return `${Number.isInteger(value) ? thousands(value) : digits(value)} ${word(unit)}`.trimEnd();
 }
 
 /**

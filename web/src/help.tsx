@@ -4,10 +4,18 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Content } from "./document";
 import { TERMS } from "./terms";
+import { t, word } from "./texts";
 
 /** A term that says what it means when pointed at. */
 export function Term({ of, children }: { of: string; children?: ComponentChildren }) {
-  return <abbr title={TERMS[of]}>{children ?? of}</abbr>;
+  return <abbr title={word(TERMS[of] ?? "")}>{children ?? word(of)}</abbr>;
+}
+
+/** The title of the documentation of a cause or a note; notes have an English one alone. */
+export function causeTitle(slug: string, content: Content): string {
+  const key = `cause: ${slug}`;
+  const title = word(key);
+  return title === key ? (content.docs[slug]?.title ?? "") : title;
 }
 
 /** A cause's name, which opens its documentation. */
@@ -18,7 +26,7 @@ export function Cause({ slug, content, help }: { slug: string; content: Content;
     <button
       type="button"
       class="cause"
-      title={doc.title}
+      title={causeTitle(slug, content)}
       onClick={(event) => {
         event.stopPropagation();
         help(slug);
@@ -60,11 +68,11 @@ export function HelpDialog({
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close} onClick={follow}>
       {doc && (
         <article>
-          <button type="button" class="close" aria-label="Close" onClick={close}>
+          <button type="button" class="close" aria-label={t`Close`} onClick={close}>
             ×
           </button>
           <h1 id="help-title">{slug}</h1>
-          <p class="lead">{doc.title}</p>
+          <p class="lead">{slug && causeTitle(slug, content)}</p>
           {/* The project's own text, not a capture's. */}
           <div dangerouslySetInnerHTML={{ __html: doc.html }} />
         </article>

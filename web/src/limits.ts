@@ -3,6 +3,7 @@
 
 import table from "./limits.json";
 import type { Limit } from "./model";
+import { word } from "./texts";
 
 /** Groups of limits, each with a colour, `--GROUP` in `style/colors.css`. */
 export const GROUPS = ["setup", "program", "window", "start", "ack", "loss", "path", "unknown"] as const;
@@ -38,6 +39,10 @@ export const limitClass = (limit: Limit): string => `${LIMITS[limit].group} patt
 export function limitInfo(limit: Limit): LimitInfo {
   return LIMITS[limit];
 }
+
+/** Its name and meaning in the page's language. */
+export const limitName = (limit: Limit): string => word(LIMITS[limit].name);
+export const limitMeans = (limit: Limit): string => word(LIMITS[limit].means);
 
 /** The causes of each group: a cause has the colour of the limits that it makes. Others have none. */
 const CAUSES: Partial<Record<Group, string[]>> = {

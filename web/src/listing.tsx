@@ -11,6 +11,7 @@ import { Connections, Transfers } from "./lists";
 import { FIELDS, readQuery } from "./query";
 import type { QueryClient } from "./query-client";
 import { type Row, rowsOf } from "./rows";
+import { t, word } from "./texts";
 import type { Go, State } from "./url-state";
 
 interface Props {
@@ -37,14 +38,14 @@ export function Listing({ content, view, go, help, queryClient }: Props) {
   const rows = useMemo(() => all.filter(query.matches), [all, query]);
   const List = tab === "connections" ? Connections : Transfers;
   return (
-    <section aria-label="Connections and transfers">
+    <section aria-label={t`Connections and transfers`}>
       <div class="tablehead">
         <Tabs tab={tab} choose={setTab} />
         <input
           type="search"
           placeholder="rtt>50 cause:loss server:example"
-          title={`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
-          aria-label="Filter"
+          title={t`Words, or fields: ${FIELDS.join(", ")}; : searches, > < == compare; and, or, not, a minus in front excludes`}
+          aria-label={t`Filter`}
           aria-invalid={query.error !== null}
           value={view.filter}
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
@@ -70,11 +71,11 @@ export function Listing({ content, view, go, help, queryClient }: Props) {
 /** How many are listed; of two captures of one connection each is a line. */
 function listSummary(content: Content, tab: Tab, rows: Row[], all: Row[]): string {
   const held = content.analysis.connections.length;
-  if (tab === "transfers" && held < all.length) return `of the ${thousands(held)} connections that lost most`;
+  if (tab === "transfers" && held < all.length) return t`of the ${thousands(held)} connections that lost most`;
   const repeats = all.filter((row) => row.repeats).length;
-  const twice = repeats > 0 ? `, ${thousands(repeats)} of them in two captures` : "";
+  const twice = repeats > 0 ? t`, ${thousands(repeats)} of them in two captures` : "";
   const total = count(all.length - repeats, "connection") + twice;
-  return rows.length === all.length ? total : `${thousands(rows.length)} of ${total}`;
+  return rows.length === all.length ? total : t`${thousands(rows.length)} of ${total}`;
 }
 
 const GROUP_NAMES: Record<Group, string> = {
@@ -91,10 +92,14 @@ const GROUP_NAMES: Record<Group, string> = {
 /** What the colours of the timeline stand for. */
 export function Legend() {
   return (
-    <span class="groups" role="img" aria-label={`Colours: ${GROUPS.map((group) => GROUP_NAMES[group]).join(", ")}`}>
+    <span
+      class="groups"
+      role="img"
+      aria-label={t`Colours: ${GROUPS.map((group) => word(GROUP_NAMES[group])).join(", ")}`}
+    >
       {GROUPS.map((group) => (
         <span key={group}>
-          <i class={`swatch ${group}`} /> {GROUP_NAMES[group]}
+          <i class={`swatch ${group}`} /> {word(GROUP_NAMES[group])}
         </span>
       ))}
     </span>
@@ -108,9 +113,9 @@ function Tabs({ tab, choose }: { tab: Tab; choose: (tab: Tab) => void }) {
     </button>
   );
   return (
-    <div role="tablist" aria-label="What is listed">
-      {one("connections", "Connections")}
-      {one("transfers", "Transfers")}
+    <div role="tablist" aria-label={t`List`}>
+      {one("connections", t`Connections`)}
+      {one("transfers", t`Transfers`)}
     </div>
   );
 }
@@ -121,7 +126,9 @@ function spotSummary(content: Content, rows: Row[], [id, number]: Spot): string 
   const connection = content.analysis.connections.find((one) => one.id === id);
   const transfer = connection?.transfers[number - 1];
   if (connection && transfer)
-    return `${name}, ${roundBytes(transfer.bytes)} ${transfer.from === "client" ? "to" : "from"} ${endpoint(connection.server)}`;
+    return transfer.from === "client"
+      ? t`${name}, ${roundBytes(transfer.bytes)} to ${endpoint(connection.server)}`
+      : t`${name}, ${roundBytes(transfer.bytes)} from ${endpoint(connection.server)}`;
   const row = rows.find((one) => one.id === id);
   return row ? `${name}, ${row.server}` : name;
 }
@@ -141,18 +148,18 @@ function Choice({
   const [a, b] = chosen;
   const rows = rowsOf(content);
   return (
-    <div class="choice" role="group" aria-label="Chosen to compare">
+    <div class="choice" role="group" aria-label={t`Chosen to compare`}>
       {chosen.map((spot, which) => (
         <span key={spotText(spot)}>
           <b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {spotSummary(content, rows, spot)}{" "}
-          <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>
+          <button type="button" aria-label={t`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>
             ×
           </button>
         </span>
       ))}
-      {!b && <span class="dim">choose another one</span>}
+      {!b && <span class="dim">{t`choose another one`}</span>}
       <button type="button" class="right" disabled={!b} onClick={() => a && b && go({ compare: [a, b] })}>
-        Compare
+        {t`Compare`}
       </button>
     </div>
   );

@@ -7,12 +7,14 @@ import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
 import { Cause } from "./help";
-import { limitClass, limitInfo } from "./limits";
+import { limitClass, limitName } from "./limits";
 import type { Connection, Transfer } from "./model";
 import { type Query, ranWithin } from "./query";
 import type { Row } from "./rows";
 import { type Column, Table } from "./table";
+import { t, word } from "./texts";
 import type { Go } from "./url-state";
+import { lang } from "./words";
 
 interface TransferRow {
   connection: Connection;
@@ -63,13 +65,12 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
     <span class="lane">
       <i class="span ran" style={place(row.start, row.duration)} />
       {row.spans.map(({ limit, start, seconds }, at) => {
-        const info = limitInfo(limit);
         return (
           <i
             key={at}
             class={`span ${limitClass(limit)}`}
             style={place(start, seconds)}
-            title={`${info.name}: ${time(seconds)}`}
+            title={t`${limitName(limit)}: ${time(seconds)}`}
           />
         );
       })}
@@ -97,39 +98,49 @@ const words = <R,>(head: string, of: (row: R) => string, rest: Rest<R>) => ({
 });
 
 const timeOrDash = (seconds: number): string => (seconds > 0 ? time(seconds) : "–");
-const LOST_TITLE = "Time lost, over all findings";
+const lostTitle = () => t`Time lost, over all findings`;
 
-/** Wide enough for a check mark and the longest of these numbers: a fixed layout cuts what is wider. */
-const numberWidth = (numbers: string[]): string =>
-  `${(3.6 + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
+/** Wide enough for the longest of these numbers, and a check mark: a fixed layout cuts what is wider. */
+const numberWidth = (numbers: string[], hasCheck: boolean): string =>
+  `${((hasCheck ? 3.6 : 2) + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
 
-function connectionColumns(show: Show, rows: Row[], span: [number, number], go: Go): Column<Row>[] {
+function connectionColumns(
+  show: Show & { hasCheck: boolean },
+  rows: Row[],
+  span: [number, number],
+  go: Go,
+): Column<Row>[] {
   const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
-    figures("#", (row) => row.id, String, { width: numberWidth(rows.map((row) => String(row.id))) }),
-    words("client", (row) => row.client, { level: 2 }),
-    words("server", (row) => row.server, {}),
-    figures("start", (row) => row.start, time, {
-      title: "Seconds from the first packet",
+    figures("#", (row) => row.id, String, {
+      width: numberWidth(
+        rows.map((row) => String(row.id)),
+        show.hasCheck,
+      ),
+    }),
+    words(t`client`, (row) => row.client, { level: 2 }),
+    words(t`server`, (row) => row.server, {}),
+    figures(t`start`, (row) => row.start, time, {
+      title: t`Seconds from the first packet`,
       level: 2,
       width: "5.6rem",
     }),
-    figures("duration", (row) => row.duration, time, { level: 1, width: "5.8rem" }),
-    figures("up", (row) => row.up, roundBytes, { title: "Bytes from the client", level: 3, width: "5.2rem" }),
-    figures("down", (row) => row.down, roundBytes, { title: "Bytes from the server", level: 1, width: "5.8rem" }),
-    figures("RTT", (row) => row.rtt ?? -1, rtt, { title: "Median round-trip time", level: 1, width: "5.6rem" }),
-    words("state", (row) => row.state, { level: 3, width: "6.2rem" }),
-    figures("lost", (row) => row.lost, timeOrDash, { title: LOST_TITLE, width: "5.4rem" }),
+    figures(t`duration`, (row) => row.duration, time, { level: 1, width: "5.8rem" }),
+    figures(t`up`, (row) => row.up, roundBytes, { title: t`Bytes from the client`, level: 3, width: "5.2rem" }),
+    figures(t`down`, (row) => row.down, roundBytes, { title: t`Bytes from the server`, level: 1, width: "5.8rem" }),
+    figures("RTT", (row) => row.rtt ?? -1, rtt, { title: t`Median round-trip time`, level: 1, width: "5.6rem" }),
+    words(t`state`, (row) => word(row.state), { level: 3, width: "6.2rem" }),
+    figures(t`lost`, (row) => row.lost, timeOrDash, { title: lostTitle(), width: "5.4rem" }),
     {
-      head: "cause",
-      title: "What cost most of it",
+      head: t`cause`,
+      title: t`What cost most of it`,
       key: (row) => row.causes[0] ?? "",
       isText: true,
       cell: (row) => causeCells(row.causes, show),
     },
     {
-      head: "timeline",
-      title: "When it ran, and what limited it when; sorted by its beginning",
+      head: t`timeline`,
+      title: t`When it ran, and what limited it when; sorted by its beginning`,
       key: (row) => row.start,
       cell: (row) => <Bar row={row} span={span} />,
       scale: <Brush span={span} choose={(from, to) => go({ filter: ranWithin(from, to) })} />,
@@ -146,11 +157,15 @@ const worstFirst = (rows: Row[]): Row[] => [...rows].sort((a, b) => a.rank - b.r
 export function Connections({ content, rows, go, help, pick }: TableProps) {
   const span = useMemo(() => spanOf(rows), [rows]);
   const worst = useMemo(() => worstFirst(rows), [rows]);
-  const columns = useMemo(() => connectionColumns({ content, help }, rows, span, go), [content, help, rows, span, go]);
+  const hasCheck = pick !== undefined;
+  const columns = useMemo(
+    () => connectionColumns({ content, help, hasCheck }, rows, span, go),
+    [content, help, hasCheck, rows, span, go, lang()],
+  );
   const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
   const spot = (row: Row): Spot => [row.id, row.largest];
   const check = pick && {
-    title: "Compare its largest transfer",
+    title: t`Compare its largest transfer`,
     can: (row: Row) => row.largest > 0,
     isChosen: (row: Row) => has(pick.chosen, spot(row)),
     toggle: (row: Row) => pick.toggle(spot(row)),
@@ -161,8 +176,8 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
       columns={columns}
       first={null}
       open={open}
-      label="Connections"
-      name={(row) => `Connection ${row.id}`}
+      label={t`Connections`}
+      name={(row) => t`Connection ${row.id}`}
       {...(check ? { check } : {})}
     />
   );
@@ -173,39 +188,39 @@ const serverName = (connection: Connection): string => (connection.quic ? "QUIC 
 
 const transferName = ({ connection, index }: TransferRow): string => `${connection.id}.${index + 1}`;
 
-function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[] {
+function transferColumns(show: Show & { hasCheck: boolean }, rows: TransferRow[]): Column<TransferRow>[] {
   return [
     {
       head: "#",
       key: (row) => row.connection.id * 1e4 + row.index,
       cell: transferName,
-      width: numberWidth(rows.map(transferName)),
+      width: numberWidth(rows.map(transferName), show.hasCheck),
     },
-    words("from", (row) => row.transfer.from, { level: 1, width: "5.4rem" }),
-    words("client", (row) => endpoint(row.connection.client), { level: 3 }),
-    words("server", (row) => serverName(row.connection), {}),
-    words("carries", (row) => row.transfer.label ?? "", { level: 2 }),
-    figures("start", (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
-    figures("bytes", (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
-    figures("duration", (row) => row.transfer.duration_s, time, { width: "5.8rem" }),
+    words(t`sender`, (row) => word(row.transfer.from), { level: 1, width: "6.2rem" }),
+    words(t`client`, (row) => endpoint(row.connection.client), { level: 3 }),
+    words(t`server`, (row) => serverName(row.connection), {}),
+    words(t`carries`, (row) => row.transfer.label ?? "", { level: 2 }),
+    figures(t`start`, (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
+    figures(t`bytes`, (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
+    figures(t`duration`, (row) => row.transfer.duration_s, time, { width: "5.8rem" }),
     {
-      head: "rate",
+      head: t`rate`,
       key: (row) => row.transfer.rate_bps ?? 0,
       cell: (row) => rate(row.transfer.rate_bps),
       level: 1,
       width: "7rem",
     },
-    figures("lost", (row) => lost(row.transfer.findings), timeOrDash, { title: LOST_TITLE, width: "5rem" }),
+    figures(t`lost`, (row) => lost(row.transfer.findings), timeOrDash, { title: lostTitle(), width: "5.4rem" }),
     {
-      head: "share",
-      title: "Share of the worst finding in the transfer's time",
+      head: t`share`,
+      title: t`Share of the worst finding in the transfer’s time`,
       key: worstShare,
       cell: (row) => (row.transfer.findings[0] ? share(worstShare(row)) : "–"),
       level: 1,
       width: "4.5rem",
     },
     {
-      head: "cause",
+      head: t`cause`,
       key: (row) => row.transfer.findings[0]?.cause ?? "",
       isText: true,
       cell: ({ transfer }) =>
@@ -229,11 +244,15 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
         connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })),
       );
   }, [content, rows]);
-  const columns = useMemo(() => transferColumns({ content, help }, transfers), [content, help, transfers]);
+  const hasCheck = pick !== undefined;
+  const columns = useMemo(
+    () => transferColumns({ content, help, hasCheck }, transfers),
+    [content, help, hasCheck, transfers, lang()],
+  );
   const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
   const spot = (row: TransferRow): Spot => [row.connection.id, row.index + 1];
   const check = pick && {
-    title: "Compare",
+    title: t`Compare`,
     can: () => true,
     isChosen: (row: TransferRow) => has(pick.chosen, spot(row)),
     toggle: (row: TransferRow) => pick.toggle(spot(row)),
@@ -244,8 +263,8 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
       columns={columns}
       first={9}
       open={open}
-      label="Transfers"
-      name={(row) => `Transfer ${transferName(row)}`}
+      label={t`Transfers`}
+      name={(row) => t`Transfer ${transferName(row)}`}
       {...(check ? { check } : {})}
     />
   );

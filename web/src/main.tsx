@@ -17,6 +17,7 @@ import { answerOf, type QueryClient } from "./query-client";
 import { server } from "./server";
 import { format, type Go, parse, START, type State } from "./url-state";
 import "./style.css";
+import { t } from "./texts";
 import { applyTheme, LangSwitch, ThemeSwitch } from "./theme";
 import { save } from "./tracks/export";
 import { type Going, Waiting } from "./waiting";
@@ -77,9 +78,12 @@ function App() {
   const show = useCallback(
     (found: Content, failed: string | null, isNew: boolean) => {
       setContent(found);
-      if (failed !== null) return setNotice({ what: "Not opened.", why: failed });
-      if (found.uncompared !== null) setNotice({ what: "Not compared.", why: found.uncompared });
-      else setNotice(found.unproved === null ? null : { what: "The proof is not shown.", why: found.unproved });
+      if (failed !== null) return setNotice({ what: t`Not opened.`, why: failed });
+      if (found.uncompared !== null) setNotice({ what: t`Not compared.`, why: found.uncompared });
+      else if (found.unshown !== null) setNotice({ what: t`Not shown.`, why: found.unshown });
+      else setNotice(found.unproved === null ? null : { what: t`The proof is not shown.`, why: found.unproved });
+      if (!isNew && found.show && format(parse(location.hash)) === format(START))
+        return go({ ...START, connection: found.show[0], transfer: found.show[1] }, true);
       if (isNew || (found.compare && format(parse(location.hash)) === format(START)))
         go({ ...START, compare: found.compare }, !isNew);
     },
@@ -172,11 +176,11 @@ function App() {
     <div class={over && !isOpen ? "page over" : "page"}>
       {over && isOpen && (
         <div class="zones" aria-hidden="true">
-          <div class={over === "open" ? "here" : ""}>Drop to open</div>
+          <div class={over === "open" ? "here" : ""}>{t`Drop to open`}</div>
           <div class={over === "beside" ? "here" : ""}>
-            Drop to compare
+            {t`Drop to compare`}
             <br />
-            with what is open
+            {t`with what is open`}
           </div>
         </div>
       )}
@@ -188,7 +192,7 @@ function App() {
             event.preventDefault();
             go({ ...START });
           }}
-          title="Overview"
+          title={t`Overview`}
         >
           why<b>slow</b>
         </a>
@@ -196,14 +200,14 @@ function App() {
         {takes && (
           <>
             <button type="button" onClick={() => picker.current?.click()}>
-              Open a capture…
+              {t`Open a capture…`}
             </button>
             <input
               ref={picker}
               type="file"
               multiple
               hidden
-              aria-label="Capture files"
+              aria-label={t`Capture files`}
               onChange={(event) => {
                 void take([...(event.currentTarget.files ?? [])], null);
                 event.currentTarget.value = "";
@@ -213,9 +217,9 @@ function App() {
               <button
                 type="button"
                 onClick={() => besidePicker.current?.click()}
-                title="Another capture beside the one that is open; or drop it on the right half of the page"
+                title={t`Another capture next to the open one; or drop it on the right half of the page`}
               >
-                Compare with…
+                {t`Compare with…`}
               </button>
             )}
             <input
@@ -223,7 +227,7 @@ function App() {
               type="file"
               multiple
               hidden
-              aria-label="Capture files to compare with"
+              aria-label={t`Capture files to compare with`}
               onChange={(event) => {
                 void take([...(event.currentTarget.files ?? [])], here);
                 event.currentTarget.value = "";
@@ -241,7 +245,7 @@ function App() {
           <span>
             <b class="failed">{notice.what}</b> {notice.why}
           </span>
-          <button type="button" onClick={() => setNotice(null)} aria-label="Close">
+          <button type="button" onClick={() => setNotice(null)} aria-label={t`Close`}>
             ×
           </button>
         </p>
@@ -278,7 +282,7 @@ function App() {
       <footer class="bottom">
         <span>whyslow {content?.version}</span>
         {isOpen && source?.cost && <span>{source.cost()}</span>}
-        <span>Nothing leaves this machine: this page loads nothing and sends nothing.</span>
+        <span>{t`Nothing leaves this machine: this page loads nothing and sends nothing.`}</span>
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
     </div>
@@ -290,9 +294,9 @@ function SaveJson({ queryClient, failed }: { queryClient: QueryClient; failed: (
   const keep = () =>
     answerOf(queryClient, "analysis")
       .then(async (answer) => save("whyslow.json", await answer.blob()))
-      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+      .catch((error: Error) => failed({ what: t`Not saved.`, why: error.message }));
   return (
-    <button type="button" onClick={() => void keep()} title="All that was found, as whyslow --json prints it">
+    <button type="button" onClick={() => void keep()} title={t`The whole analysis, as whyslow --json prints it`}>
       JSON
     </button>
   );
@@ -313,7 +317,7 @@ function SaveReport({
     setIsBusy(true);
     await reportWith(notes.list, queryClient)
       .then((page) => save("whyslow-report.html", page))
-      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+      .catch((error: Error) => failed({ what: t`Not saved.`, why: error.message }));
     setIsBusy(false);
   };
   return (
@@ -321,9 +325,9 @@ function SaveReport({
       type="button"
       disabled={isBusy}
       onClick={() => void keep()}
-      title="All of this as one file to be sent, with your notes"
+      title={t`This page as one file to send, with your notes`}
     >
-      {isBusy ? "Saving…" : "Save report"}
+      {isBusy ? t`Saving…` : t`Save report`}
     </button>
   );
 }
@@ -334,7 +338,7 @@ function Elsewhere({ why, go }: { why: string; go: Go }) {
     <main class="waiting">
       <p role="alert">{why}</p>
       <button type="button" onClick={() => go({ connection: null, transfer: null, zoom: null })}>
-        All connections
+        {t`All connections`}
       </button>
     </main>
   );

@@ -6,6 +6,7 @@ import { fillSlot, ownSource } from "./embedded-data";
 import { time } from "./format";
 import type { Connection } from "./model";
 import { answerOf, type QueryClient } from "./query-client";
+import { t } from "./texts";
 import type { Go } from "./url-state";
 
 export interface Note {
@@ -81,18 +82,18 @@ export function NoteList({
   const open = (note: Note) => go({ connection: note.connection, zoom: note.zoom });
   return (
     <section class="notes" aria-labelledby="notes-title">
-      <h2 id="notes-title">Notes</h2>
+      <h2 id="notes-title">{t`Notes`}</h2>
       <ul class="plain">
         {shown.map((note, at) => (
           <li key={at}>
             {note.text}{" "}
             <button type="button" class="link" onClick={() => open(note)}>
-              connection {note.connection}
+              {t`connection ${note.connection}`}
               {note.zoom && `, ${time(note.zoom[0])} – ${time(note.zoom[1])}`}
             </button>{" "}
             <button
               type="button"
-              aria-label={`Remove the note ${at + 1}`}
+              aria-label={t`Remove note ${at + 1}`}
               onClick={() => notes.set(notes.list.filter((one) => one !== note))}
             >
               ×
@@ -112,11 +113,11 @@ export function NoteList({
           <input
             type="text"
             value={text}
-            placeholder="A note on what is seen"
-            aria-label="A note on what is seen"
+            placeholder={t`A note on this view`}
+            aria-label={t`A note on this view`}
             onInput={(event) => setText(event.currentTarget.value)}
           />{" "}
-          <button type="submit">Add</button>
+          <button type="submit">{t`Add`}</button>
         </form>
       )}
     </section>

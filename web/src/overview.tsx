@@ -5,7 +5,7 @@ import { findingsOf, mainTransfer } from "./analysis";
 import type { Content } from "./document";
 import { Command, commandOf, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
-import { Cause } from "./help";
+import { Cause, causeTitle } from "./help";
 import { causeGroup } from "./limits";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
@@ -13,6 +13,7 @@ import { NoteList, type Notes } from "./notes";
 import { ProofView } from "./proof";
 import type { QueryClient } from "./query-client";
 import { Requests } from "./requests";
+import { t } from "./texts";
 import type { Go, State } from "./url-state";
 import { Waterfall } from "./waterfall";
 import { lang, pairOf, problemOf, wordsOf } from "./words";
@@ -44,7 +45,7 @@ export function Overview({ content, view, go, help, queryClient, notes }: Props)
       )}
       <NoteList notes={notes} go={go} />
       <Across content={content} help={help} />
-      <section class="captures" aria-label="Captures">
+      <section class="captures" aria-label={t`Captures`}>
         {analysis.captures.map((capture, index) => (
           <CaptureLine key={index} capture={capture} />
         ))}
@@ -66,7 +67,7 @@ function Across({ content, help }: { content: Content; help: (slug: string) => v
     <>
       {findings.length > 0 && (
         <section aria-labelledby="across">
-          <h2 id="across">Over several connections</h2>
+          <h2 id="across">{t`Over several connections`}</h2>
           <div class="cards">
             {findings.map((finding, index) => (
               <FindingCard key={index} finding={finding} content={content} help={help} />
@@ -76,7 +77,7 @@ function Across({ content, help }: { content: Content; help: (slug: string) => v
       )}
       {pairs?.map((pair, index) => (
         <section key={index}>
-          <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
+          <h2>{t`Both ends of connection ${pair.connections.join(t` and `)}`}</h2>
           <ul class="plain">
             {[...pairOf(pair).statements, ...pairOf(pair).caveats].map((line) => (
               <li key={line}>{line}</li>
@@ -101,16 +102,11 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
       {headline[lang()].advice !== null && <p class="advice">{headline[lang()].advice}</p>}
       <p>
         {finding && only && <Cause slug={finding.cause} content={content} help={help} />}
-        {transfer && (
-          <>
-            {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-          </>
-        )}
+        {transfer && t`${roundBytes(transfer.bytes)} in ${time(transfer.duration_s)} = ${rate(transfer.rate_bps)}`}
         {!only && worst && (
           <>
             <Cause slug={worst.cause} content={content} help={help} />
-            cost most: {time(worst.seconds)} in {thousands(worst.connections)} of{" "}
-            {count(content.connections_total, "connection")}
+            {t` cost most: ${time(worst.seconds)} in ${thousands(worst.connections)} of ${count(content.connections_total, "connection")}`}
           </>
         )}
         {only && (
@@ -123,7 +119,7 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
                 go({ connection: only.id });
               }}
             >
-              see why
+              {t`see why`}
             </a>
           </>
         )}
@@ -137,13 +133,13 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
 function Commands({ finding }: { finding: Finding }) {
   return finding.remedies.map((remedy, index) => {
     const command = commandOf(remedy);
-    const does = wordsOf(finding).remedies[index] ?? "Command";
+    const does = wordsOf(finding).remedies[index] ?? t`Command`;
     if (!command) return null;
     return (
       <div key={index} class="choice-of">
         {finding.remedies.length > 1 && (
           <span class="dim">
-            {index > 0 && "or: "}
+            {index > 0 && t`or: `}
             {does}
           </span>
         )}
@@ -166,10 +162,11 @@ function CaptureLine({ capture }: { capture: Capture }) {
     <div class="capture">
       <b>{capture.path}</b>
       <span>
-        {capture.format}, {count(capture.packets, "packet")}
-        {capture.duration_s !== null && ` in ${time(capture.duration_s)}`}
-        {others > 0 && `, ${thousands(capture.tcp_packets)} of them TCP`}
-        {capture.first_time && `, from ${capture.first_time.replace("T", " ").replace(/\.\d+Z$/, " UTC")}`}
+        {capture.format}
+        {t`, ${count(capture.packets, "packet")}`}
+        {capture.duration_s !== null && t` in ${time(capture.duration_s)}`}
+        {others > 0 && t`, ${thousands(capture.tcp_packets)} of them TCP`}
+        {capture.first_time && t`, from ${capture.first_time.replace("T", " ").replace(/\.\d+Z$/, " UTC")}`}
       </span>
       {capture.problems.map((problem) => (
         <span key={problem.slug} class="problem">
@@ -185,8 +182,8 @@ function OnlyTransfer({ connection, go }: { connection: Connection; go: Go }) {
   const transfer = connection.transfers[index];
   if (!transfer) return null;
   return (
-    <section aria-label="Where the time went">
-      <h2>Where the time went</h2>
+    <section aria-label={t`Where the time went`}>
+      <h2>{t`Where the time went`}</h2>
       <Waterfall transfer={transfer} select={(zoom) => go({ connection: connection.id, transfer: index + 1, zoom })} />
     </section>
   );
@@ -198,7 +195,7 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
   const more = content.causes.length - FEW_CAUSES;
   return (
     <section aria-labelledby="causes">
-      <h2 id="causes">What cost time</h2>
+      <h2 id="causes">{t`What cost time`}</h2>
       <ol class="causes">
         {(isAll ? content.causes : content.causes.slice(0, FEW_CAUSES)).map((cause) => (
           <li key={cause.cause}>
@@ -206,22 +203,22 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
             <span class="bar" aria-hidden="true">
               <i class={causeGroup(cause.cause)} style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
             </span>
-            <b>{cause.seconds > 0 ? time(cause.seconds) : "no time"}</b>
+            <b>{cause.seconds > 0 ? time(cause.seconds) : t`no time`}</b>
             <button
               type="button"
               class="link"
               onClick={() => go({ filter: `cause:${cause.cause}` })}
-              title="List these connections"
+              title={t`List these connections`}
             >
               {count(cause.connections, "connection")}
             </button>
-            <span class="dim">{content.docs[cause.cause]?.title}</span>
+            <span class="dim">{causeTitle(cause.cause, content)}</span>
           </li>
         ))}
       </ol>
       {more > 0 && (
         <button type="button" class="link" aria-expanded={isAll} onClick={() => setIsAll(!isAll)}>
-          {isAll ? "fewer causes" : count(more, "more cause")}
+          {isAll ? t`fewer causes` : count(more, "more cause")}
         </button>
       )}
     </section>

@@ -4,26 +4,28 @@ import { useMemo } from "preact/hooks";
 import { range } from "./analysis";
 import { count, thousands, time } from "./format";
 import { Term } from "./help";
-import { limitInfo } from "./limits";
+import { limitInfo, limitMeans, limitName } from "./limits";
 import type { Transfer } from "./model";
 import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
+import { t } from "./texts";
 import type { Go } from "./url-state";
 
-const HEADS: ColumnHead[] = [
-  "round",
-  "sent",
+const heads = (): ColumnHead[] => [
+  t`round`,
+  t`sent`,
   { name: <Term of="in flight" /> },
   { name: <Term of="window" /> },
-  "took",
+  t`took`,
   {
     name: (
       <>
-        <span class="name">limited </span>by
+        <span class="name">{t`limited `}</span>
+        {t`by`}
       </>
     ),
     isText: true,
   },
-  { name: "frames", isText: true },
+  { name: t`frames`, isText: true },
 ];
 
 export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
@@ -36,13 +38,13 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
   return (
     <div>
       <h2>
-        <Term of="round">Rounds</Term>
+        <Term of="round">{t`Rounds`}</Term>
       </h2>
-      <div class="scroll rounds" tabIndex={0} role="region" aria-label="Rounds">
+      <div class="scroll rounds" tabIndex={0} role="region" aria-label={t`Rounds`}>
         <table class="rows">
           <thead>
             <tr>
-              <ColumnHeads of={HEADS} />
+              <ColumnHeads of={heads()} />
             </tr>
           </thead>
           <tbody>
@@ -52,7 +54,7 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
               return (
                 <tr key={at} onClick={zoom}>
                   <td>
-                    <RowButton label={`Zoom to round ${at + 1}`} open={zoom}>
+                    <RowButton label={t`Zoom to round ${at + 1}`} open={zoom}>
                       {at + 1}
                     </RowButton>
                   </td>
@@ -63,11 +65,11 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
                   </td>
                   <td>{round.window === null ? "–" : thousands(round.window)}</td>
                   <td>{time(round.duration_s)}</td>
-                  <td class="text" title={info.means}>
+                  <td class="text" title={limitMeans(round.limit)}>
                     <i class={`key ${info.group}`} aria-hidden="true">
                       {info.letter}
                     </i>
-                    <span class="name">{info.name}</span>
+                    <span class="name">{limitName(round.limit)}</span>
                   </td>
                   <td class="text">{range(round.first_frame, round.last_frame)}</td>
                 </tr>
@@ -76,7 +78,7 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
           </tbody>
         </table>
       </div>
-      {unlisted > 0 && <p class="dim">{count(unlisted, "later round")} not listed.</p>}
+      {unlisted > 0 && <p class="dim">{t`${count(unlisted, "later round")} not listed.`}</p>}
     </div>
   );
 }

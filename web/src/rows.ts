@@ -19,6 +19,12 @@ export interface PackedRows {
   down: number[];
   rtt: (number | null)[];
   resent: number[];
+  /** Places in `words` of the limits that held the connections longest. */
+  limit: (number | null)[];
+  /** Numbers in Wireshark. */
+  stream: (number | null)[];
+  /** Of ends with a name: the connection's place, 0 or 1 for client or server, the address' place. */
+  addresses: [number, 0 | 1, number][];
   state: string[];
   lost: number[];
   rank: number[];
@@ -44,6 +50,8 @@ export interface Row {
   client: string;
   server: string;
   ports: [number, number];
+  /** Names and addresses of client and server. */
+  hosts: [string[], string[]];
   /** Seconds from the first packet. */
   start: number;
   duration: number;
@@ -54,6 +62,11 @@ export interface Row {
   rtt: number | null;
   /** Segments. */
   resent: number;
+  /** The limit that held it longest. */
+  limit: Limit | null;
+  isQuic: boolean;
+  /** Its number in Wireshark. */
+  stream: number | null;
   state: string;
   /** Seconds, over all findings. */
   lost: number;
@@ -88,6 +101,11 @@ export function hostAndPort(host: string, port: number): string {
 function unpackRows(packed: PackedRows): Row[] {
   const word = (at: number) => packed.words[at] ?? "";
   const quic = new Set(packed.quic);
+  const addresses = new Map(packed.addresses.map(([at, side, place]) => [2 * at + side, word(place)]));
+  const hosts = (at: number, side: 0 | 1, name: string): string[] => {
+    const address = addresses.get(2 * at + side);
+    return address === undefined ? [name] : [name, address];
+  };
   return unpack(packed.id).map((id, at) => {
     const [clientPort, serverPort] = [packed.client_port[at] ?? 0, packed.server_port[at] ?? 0];
     const start = packed.start[at] ?? 0;
@@ -97,12 +115,16 @@ function unpackRows(packed: PackedRows): Row[] {
       client: hostAndPort(word(packed.client[at]!), clientPort),
       server: (quic.has(at) ? "QUIC " : "") + hostAndPort(word(packed.server[at]!), serverPort),
       ports: [clientPort, serverPort],
+      hosts: [hosts(at, 0, word(packed.client[at]!)), hosts(at, 1, word(packed.server[at]!))],
       start,
       duration: packed.duration[at] ?? 0,
       up: packed.up[at] ?? 0,
       down: packed.down[at] ?? 0,
       rtt: rtt === null ? null : rtt / 1e3,
       resent: packed.resent[at] ?? 0,
+      limit: packed.limit[at] == null ? null : (word(packed.limit[at]) as Limit),
+      isQuic: quic.has(at),
+      stream: packed.stream[at] ?? null,
       state: packed.state[at] ?? "",
       lost: packed.lost[at] ?? 0,
       rank: packed.rank[at] ?? 0,
@@ -116,13 +138,4 @@ function unpackRows(packed: PackedRows): Row[] {
       })),
     };
   });
-}
-
-/** The limit that held a connection longest; none where nothing is known of it. */
-export function mainLimit(row: Row): Limit | null {
-  const sums = new Map<Limit, number>();
-  for (const { limit, seconds } of row.spans) sums.set(limit, (sums.get(limit) ?? 0) + seconds);
-  let best: [Limit, number] | null = null;
-  for (const one of sums) if (best === null || one[1] > best[1]) best = one;
-  return best?.[0] ?? null;
 }

@@ -4,6 +4,7 @@ import type { CaptureSource, Opened, Reading } from "./capture-source";
 import { type Content, worded } from "./document";
 import { visible } from "./format";
 import { answerOf, localServer } from "./query-client";
+import { t } from "./texts";
 import { asContent, isOfWatch, type WatchContent } from "./watch/content";
 
 /** How an opening stands, as the server tells. */
@@ -35,7 +36,7 @@ async function follow(after: number, told: (reading: Reading) => void): Promise<
     const now = await status();
     if (now.number >= after) {
       if (now.state === "ready") return { content: await served(), failed: now.error };
-      if (now.state === "failed") throw new Error(now.error ?? "it could not be read");
+      if (now.state === "failed") throw new Error(now.error ?? t`it could not be read`);
       if (now.state === "empty") return { content: null, failed: null };
       told({ name: now.name ?? "", read: now.read, total: now.total });
     }
@@ -89,9 +90,9 @@ function send(path: string, file: File, progress: (done: number) => void): Promi
       status().then(
         () =>
           failed(
-            new Error("the local server took no more of it: is there room for it in the folder for temporary files?"),
+            new Error(t`the local server took no more of it: is there room for it in the folder for temporary files?`),
           ),
-        () => failed(new Error("the local server does not answer: was whyslow ended?")),
+        () => failed(new Error(t`the local server does not respond: was whyslow ended?`)),
       );
     request.send(file);
   });

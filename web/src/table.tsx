@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { RowButton } from "./parts";
+import { t } from "./texts";
 
 export interface Column<Row> {
   head: string;
@@ -149,7 +150,7 @@ export function Table<Row>(props: Props<Row>) {
           </tbody>
         </table>
       </div>
-      {sorted.length === 0 && <p class="dim">{props.nothing ?? "Nothing matches the filter."}</p>}
+      {sorted.length === 0 && <p class="dim">{props.nothing ?? t`Nothing matches the filter.`}</p>}
     </>
   );
 }

@@ -1,6 +1,7 @@
 // Light, dark, or as the system has it.
 
 import { useState } from "preact/hooks";
+import { t, word } from "./texts";
 import { type Lang, lang, setLang } from "./words";
 
 type Theme = "auto" | "light" | "dark";
@@ -40,8 +41,8 @@ export function ThemeSwitch() {
       type="button"
       class="theme"
       onClick={change}
-      title={`Colours: ${theme}`}
-      aria-label={`Colours: ${theme}; change`}
+      title={t`Colours: ${word(theme)}`}
+      aria-label={t`Colours: ${word(theme)}; change`}
     >
       <span aria-hidden="true">{SIGN[theme]}</span>
     </button>
@@ -58,7 +59,7 @@ export function LangSwitch() {
   };
   const name = next === "zh" ? "中文" : "English";
   return (
-    <button type="button" class="theme" onClick={change} title={name} aria-label={`Language: ${name}`}>
+    <button type="button" class="theme" onClick={change} title={name} aria-label={t`Language: ${name}`}>
       <span aria-hidden="true">{next === "zh" ? "中" : "En"}</span>
     </button>
   );

@@ -2,6 +2,7 @@
 
 import type { CaptureSource, Sample } from "./capture-source";
 import { roundBytes } from "./format";
+import { t } from "./texts";
 
 export type Going =
   | { state: "waiting" }
@@ -24,17 +25,18 @@ export function Waiting({ going, pick, source, take }: Props) {
       return (
         <main class="waiting">
           <button type="button" class="drop" onClick={pick}>
-            <b>Drop a capture here</b>
+            <b>{t`Drop a capture here`}</b>
             <span>
-              pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together; a TLS key log with it
+              {t`pcap, pcapng or tcpdump’s text, compressed or not; captures of both ends together; a TLS key log with them`}
             </span>
-            <span>It stays on this machine.</span>
+            <span>{t`It stays on this machine.`}</span>
           </button>
           {source && source.samples.length > 0 && (
             <>
               <Samples samples={source.samples} take={take} />
               <p>
-                <a href="index.html">Documentation</a>: what it finds, a case for each cause, how it is installed
+                <a href="index.html">{t`Documentation`}</a>
+                {t`: what it finds, a case for each cause, how to install it`}
               </p>
             </>
           )}
@@ -45,16 +47,13 @@ export function Waiting({ going, pick, source, take }: Props) {
       return (
         <main class="waiting" aria-busy="true">
           <p>
-            Reading <b>{going.name}</b>
+            {t`Reading`} <b>{going.name}</b>
           </p>
-          <progress {...(total ? { value: read, max: total } : {})} aria-label="How much is read" />
-          <p class="dim">
-            {roundBytes(read)}
-            {total ? ` of ${roundBytes(total)}` : ""}
-          </p>
+          <progress {...(total ? { value: read, max: total } : {})} aria-label={t`Progress`} />
+          <p class="dim">{total ? t`${roundBytes(read)} of ${roundBytes(total)}` : roundBytes(read)}</p>
           {source?.stop && (
             <button type="button" onClick={() => source.stop?.()}>
-              Stop
+              {t`Stop`}
             </button>
           )}
         </main>
@@ -64,7 +63,7 @@ export function Waiting({ going, pick, source, take }: Props) {
       return (
         <main class="waiting">
           <p class="failed" role="alert">
-            <b>It could not be read.</b> {going.error}
+            <b>{t`It could not be read.`}</b> {going.error}
           </p>
         </main>
       );
@@ -75,7 +74,7 @@ export function Waiting({ going, pick, source, take }: Props) {
 function Samples({ samples, take }: { samples: Sample[]; take: (files: File[]) => void }) {
   return (
     <section class="samples" aria-labelledby="samples-title">
-      <h2 id="samples-title">Or one of these</h2>
+      <h2 id="samples-title">{t`Or one of these`}</h2>
       <ul class="plain">
         {samples.map((sample) => (
           <li key={sample.name}>

@@ -2,8 +2,9 @@
 // it.
 
 import { share, time } from "./format";
-import { limitClass, limitInfo } from "./limits";
+import { limitClass, limitInfo, limitMeans, limitName } from "./limits";
 import type { Limit, LimitSpan, Transfer } from "./model";
+import { t } from "./texts";
 
 /** The phases in time order: those before the first byte end where the transfer begins. */
 export function phases(transfer: Transfer): LimitSpan[] {
@@ -26,7 +27,7 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
   const rows = new Map<Limit, LimitSpan[]>();
   for (const span of spans) rows.set(span.limit, [...(rows.get(span.limit) ?? []), span]);
   return (
-    <div class="waterfall" role="table" aria-label="Where the time went">
+    <div class="waterfall" role="table" aria-label={t`Where the time went`}>
       {[...rows].map(([limit, list]) => {
         const info = limitInfo(limit);
         // The sums of the analysis; its list of spans may be cut.
@@ -37,12 +38,12 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
           return first && last ? [first.start_s, last.start_s + last.seconds] : [start, start + whole];
         };
         return (
-          <div role="row" key={limit} title={info.means}>
+          <div role="row" key={limit} title={limitMeans(limit)}>
             <span role="rowheader">
               <i class={`key ${info.group}`} aria-hidden="true">
                 {info.letter}
               </i>
-              {info.name}
+              {limitName(limit)}
             </span>
             <span role="cell" class="lane">
               {list.map((span, index) => (
@@ -55,7 +56,9 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
                   }}
                 />
               ))}
-              {select && <button type="button" aria-label={`Zoom to ${info.name}`} onClick={() => select(zoom())} />}
+              {select && (
+                <button type="button" aria-label={t`Zoom to ${limitName(limit)}`} onClick={() => select(zoom())} />
+              )}
             </span>
             <span role="cell" class="number">
               {time(seconds)}

@@ -90,7 +90,7 @@ test("fields, comparisons and words are sought together", async (t) => {
     document.querySelector(".tablehead [role=status]").textContent.startsWith("unknown field “speed”"),
   );
   await page.fill("input[type=search]", "rtt>fast");
-  await shown(page, "“fast” is no value of rtt");
+  await shown(page, "“fast” is not a value of rtt");
 });
 
 test("a wrong filter is marked and explained", async (t) => {

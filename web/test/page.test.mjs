@@ -426,7 +426,7 @@ test("the strips share the zoom and the pointer of the sequence numbers", async 
     );
   }
   // The meaning of a sign is shown.
-  assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows it/);
+  assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows the window/);
 });
 
 /** The texts of the picture that is saved of a capture's worst transfer. */

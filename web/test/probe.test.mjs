@@ -55,8 +55,8 @@ test("each request has its steps and the kernel's account", async (t) => {
   const steps = (request) => request.locator('[role="rowheader"]').allTextContents();
   const [first, second] = await page.locator(".request").all();
   assert.deepEqual(
-    (await steps(first)).filter((name) => name !== "answer"),
-    ["connect", "request sent", "wait for the answer"],
+    (await steps(first)).filter((name) => name !== "response"),
+    ["connect", "request sent", "wait for the response"],
   );
   assert.ok(!(await steps(second)).includes("connect"), "the connection is open");
   // What the server waits is in the step that waits for it; it may begin before all is known to be sent.

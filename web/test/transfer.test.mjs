@@ -188,7 +188,7 @@ test("limits of one colour differ by their pattern", async (t) => {
 test("notes stay over a reload, and travel in the report that is saved", async (t) => {
   const page = await open(t, `${server.url}#c=1&t=0.2~0.4`);
   await drawn(page);
-  await page.fill("input[aria-label='A note on what is seen']", "the first <b>loss</b> …");
+  await page.fill("input[aria-label='A note on this view']", "the first <b>loss</b> …");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".notes li");
   await page.reload();
@@ -212,7 +212,7 @@ test("notes stay over a reload, and travel in the report that is saved", async (
   const file = await explained(await saved(page));
   // And on, from file to file.
   await explained(await saved(file));
-  await page.click("button[aria-label='Remove the note 1']");
+  await page.click("button[aria-label='Remove note 1']");
   await page.waitForSelector(".notes li", { state: "detached" });
 });
 
@@ -230,4 +230,13 @@ test("the overview of ten thousand connections is printed on two sheets at most,
   );
   assert.equal(cut, 0);
   assert.doesNotMatch(await page.textContent("body"), /\/tmp\//);
+});
+
+test("a_report_of_a_named_transfer_opens_it", async (t) => {
+  const file = sample("new-connection-each-time-server");
+  const page = await open(t, `file://${report("named", `${file}#3.2`)}`);
+  await page.waitForSelector("main.connection .verdict");
+  assert.match(await page.textContent(".crumbs"), /connection 3/);
+  assert.match(await page.textContent(".turn"), /transfer 2 of 2/);
+  assert.match(page.url(), /#c=3&x=2$/);
 });

@@ -28,7 +28,7 @@ test("transfers appear as they end, and the costliest cause is shown", async (t)
   const capture = new Growing("appear.pcap");
   const { url, end } = await watch(capture.path);
   const page = await open(t, url);
-  await page.waitForSelector("text=No packet has come yet.");
+  await page.waitForSelector("text=No packet has arrived so far.");
   assert.equal(await rows(page).count(), 0);
   capture.add(...slow(2, 0.5));
   await untilRows(page, 4);
@@ -40,7 +40,7 @@ test("transfers appear as they end, and the costliest cause is shown", async (t)
   await untilRows(page, 6);
   // The slowest is the first.
   assert.match(await rows(page).first().textContent(), /3\.04 s.*server-think/);
-  assert.match(await page.textContent('[aria-label="Time lost by server"]'), /192\.0\.2\.7:443|test:443/);
+  assert.match(await page.textContent('[aria-label="Time lost: By server"]'), /192\.0\.2\.7:443|test:443/);
   const missing = await page.textContent(".missing");
   assert.match(missing, /0 dropped by the ring.*0 dropped by the interface.*0 cut/);
   // An open page would ask the program after its end.
@@ -183,7 +183,7 @@ test("packets that left memory are missing, and the rest is there", async () => 
   await page.goto(url);
   await untilRows(page, 4);
   await page.locator(ROW, { hasText: "4.00 MB" }).locator("button.open").click();
-  await page.waitForSelector("text=before are not any more");
+  await page.waitForSelector("text=dropped from memory");
   await page.waitForFunction(() => document.querySelector(".figure")?.dataset.range);
   await page.click("text=All transfers");
   await page.locator(ROW, { hasText: "5.04 kB" }).first().locator("button.open").click();
@@ -195,7 +195,7 @@ test("packets that left memory are missing, and the rest is there", async () => 
 test("at the end of a pipe the page stays, a reload shows it again, and so does another browser", async (t) => {
   const { url, input, output, printed, end } = await watch("-", "--metrics", "127.0.0.1:0");
   const page = await open(t, url);
-  await page.waitForSelector("text=No packet has come yet.");
+  await page.waitForSelector("text=No packet has arrived so far.");
   input.write(pcap(slow(5, 0.4).flat(), { options: true }));
   await untilRows(page, 8);
   assert.match(output(), /metrics at http:/);

@@ -9,7 +9,7 @@ use crate::rules::CostOverTime;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_analysis::{Analysis, Cause, Connection, End, Finding, Message};
+use whyslow_analysis::{Analysis, Cause, Connection, End, Finding, Limit, Message};
 use whyslow_units::Nanos;
 
 /// A larger message than an initial window (RFC 6928) is not interactive.
@@ -91,6 +91,23 @@ pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
     let mut causes: Vec<_> = found.into_iter().map(cost).collect();
     causes.sort_by_key(|&(cause, seconds)| (!is_waited_for(cause), Reverse(seconds), cause));
     causes
+}
+
+/// The limit that held a connection longest, over its transfers and the waits before them; `None`
+/// without a transfer.
+pub fn main_limit(connection: &Connection) -> Option<Limit> {
+    let mut sums: Vec<(Limit, Nanos)> = Vec::new();
+    for transfer in &connection.transfers {
+        let before = transfer.before.iter().map(|wait| (wait.limit, wait.seconds));
+        for (limit, seconds) in before.chain(transfer.limits.iter().map(|one| (one.limit, one.seconds))) {
+            match sums.iter_mut().find(|(known, _)| *known == limit) {
+                Some((_, sum)) => *sum += seconds,
+                None => sums.push((limit, seconds)),
+            }
+        }
+    }
+    // Of equally long ones the first.
+    sums.into_iter().rev().max_by_key(|(_, seconds)| *seconds).map(|(limit, _)| limit)
 }
 
 /// Connections by the time that they lost to one cause, the worst first; those without a finding

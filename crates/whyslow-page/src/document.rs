@@ -72,6 +72,10 @@ struct Content<'a> {
     compare: Option<[TransferSpot; 2]>,
     /// Why the requested comparison is missing.
     uncompared: Option<String>,
+    /// The connection to show at first, and its transfer, from 1.
+    show: Option<(u64, Option<usize>)>,
+    /// Why the requested connection or transfer is missing.
+    unshown: Option<String>,
     /// Comparisons, if the page has no server to ask.
     comparisons: Vec<WordedComparison>,
     /// Graphs by connection, if the page has no server to ask.
@@ -174,14 +178,13 @@ impl Document {
             shorten(&mut reading.analysis);
         }
         let both = both(&reading, opening);
-        let (compare, uncompared) = match &both {
-            Ok(both) => (both.map(|both| both.map(|one| TransferSpot(one.connection.id, one.number))), None),
-            Err(why) => (None, Some(why.to_string())),
-        };
+        let spots = |both: &[ChosenTransfer<'_>; 2]| both.map(|one| TransferSpot(one.connection.id, one.number));
+        let (compare, uncompared) = result_or_why(both.as_ref().map(|both| both.as_ref().map(spots)));
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| WordedComparison::new(compare::compare(a, b))).collect();
         let proof = opening.proof.as_ref().map(|proof| proof.fits(&reading.analysis).map(|()| proof)).transpose();
-        let compared = compare.iter().flatten().map(|spot| spot.0);
+        let (show, unshown) = result_or_why(shown(&reading.analysis, opening.show));
+        let compared = compare.iter().flatten().map(|spot| spot.0).chain(show.map(|(id, _)| id));
         let wanted: Vec<u64> = compared.chain(proof.iter().flatten().map(|proof| proof.connection())).collect();
         let rows = Rows::of(&reading.analysis, repeats);
         let most = if is_file { in_file(&reading.analysis, &wanted) } else { MAX_CONNECTIONS };
@@ -201,6 +204,8 @@ impl Document {
             docs: DOCS.as_deref(),
             compare,
             uncompared,
+            show,
+            unshown,
             comparisons,
             probe: opening.probe.as_deref(),
             proof: proof.as_ref().ok().copied().flatten(),
@@ -245,6 +250,28 @@ impl Document {
     pub(crate) fn place(&self, connection: &Connection) -> Option<PacketSource> {
         self.reading.place(connection)
     }
+}
+
+/// What there is, or why it is missing.
+fn result_or_why<T>(found: Result<Option<T>, impl ToString>) -> (Option<T>, Option<String>) {
+    match found {
+        Ok(found) => (found, None),
+        Err(why) => (None, Some(why.to_string())),
+    }
+}
+
+/// The connection that was asked for, and its transfer; `None` if none was.
+///
+/// # Errors
+/// If there is no such connection or transfer.
+pub fn shown(analysis: &Analysis, which: TransferName) -> Result<Option<(u64, Option<usize>)>, NoSuchTransfer> {
+    let Some(id) = which.connection else { return Ok(None) };
+    let is_there = analysis.connections.iter().any(|connection| connection.id == id);
+    // A connection without a transfer is shown as well.
+    if which.transfer.is_some() || !is_there {
+        compare::choose(analysis, which)?;
+    }
+    Ok(Some((id, which.transfer)))
 }
 
 /// The transfers to compare, if any.

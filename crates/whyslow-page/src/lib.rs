@@ -26,7 +26,7 @@ mod slice;
 pub mod testing;
 mod worded;
 
-pub use document::{Doc, Document, MAX_CONNECTIONS, docs, prepare};
+pub use document::{Doc, Document, MAX_CONNECTIONS, docs, prepare, shown};
 pub use graphs::{Graphs, GraphsAnswer, GraphsBuilder};
 pub use gzip::compress_quickly;
 pub use open_captures::OpenCaptures;

@@ -18,6 +18,8 @@ pub struct Opening {
     pub names: BTreeMap<String, String>,
     /// Two transfers to compare.
     pub compare: Option<[SoughtTransfer; 2]>,
+    /// The connection or transfer to show at first.
+    pub show: TransferName,
     /// What made the packets: a probe's document (`whyslow-probe/1`) without its analysis.
     pub probe: Option<Box<RawValue>>,
     /// What came of making a transfer of these captures again.

@@ -13,8 +13,8 @@ use whyslow_units::Nanos;
 
 /// The longest stretches of time kept for a connection.
 const MAX_SPANS: usize = 12;
-/// The most causes listed for a connection.
-const MAX_CAUSES: usize = 3;
+/// The most causes of a connection; the list shows fewer, the filter searches all.
+const MAX_CAUSES: usize = 16;
 /// The most transfers of a connection that are searched for them.
 const MAX_TRANSFERS: usize = 32;
 
@@ -35,6 +35,13 @@ pub(crate) struct Rows {
     /// Milliseconds.
     rtt: Vec<Option<f64>>,
     resent: Vec<u64>,
+    /// Places in `words` of the limits that held the connections longest.
+    limit: Vec<Option<usize>>,
+    /// Numbers in Wireshark.
+    stream: Vec<Option<u64>>,
+    /// Addresses of ends that have a name: the place in these lists, 0 for the client or 1 for the
+    /// server, and the place in `words`.
+    addresses: Vec<(usize, u8, usize)>,
     /// A place in `words`.
     state: Vec<&'static str>,
     lost: Vec<Nanos>,
@@ -97,6 +104,13 @@ impl Rows {
         if connection.quic.is_some() {
             self.quic.push(self.capture.len());
         }
+        for (side, end) in [(0, client), (1, server)] {
+            if end.name.is_some() {
+                self.addresses.push((self.capture.len(), side, words.place(&end.address)));
+            }
+        }
+        self.limit.push(ranking::main_limit(connection).map(|limit| words.place(limit.slug())));
+        self.stream.push(connection.origin.stream);
         self.id.count(0, Some(connection.id));
         self.capture.push(connection.capture);
         self.client.push(words.place(&host(client)));

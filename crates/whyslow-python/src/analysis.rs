@@ -45,7 +45,9 @@ impl Analysis {
 
     /// The page for a terminal of this width.
     fn page(&self, py: Python<'_>, width: usize) -> String {
-        py.detach(|| terminal::page(&self.0.analysis, View { width, top: None, full: false, lang: Lang::En }))
+        py.detach(|| {
+            terminal::page(&self.0.analysis, View { width, top: None, full: false, transfer: None, lang: Lang::En })
+        })
     }
 
     /// The verdict in a sentence, and what to do.

@@ -114,11 +114,12 @@ fn without_connection(analysis: &Analysis, lang: Lang) -> Headline {
     let quic: u64 = problems.filter(|problem| problem.slug == QUIC).map(|problem| problem.count).sum();
     let phrase = match (packets, tcp) {
         _ if quic > 0 => Phrase::OnlyQuic { quic, of: packets },
-        (1.., 0) => Phrase::NoTcp { packets },
+        (0, _) => Phrase::NoPacket,
+        (_, 0) => Phrase::NoTcp { packets },
         _ => Phrase::NoConnection,
     };
-    let advice = (quic > 0).then(|| Phrase::SwitchQuicOff.text(lang));
-    Headline { advice, ..Headline::new(Tone::Unknown, phrase.text(lang)) }
+    let advice = if quic > 0 { Phrase::SwitchQuicOff } else { Phrase::CaptureTcp };
+    Headline { advice: Some(advice.text(lang)), ..Headline::new(Tone::Unknown, phrase.text(lang)) }
 }
 
 /// Whether connections were left out on request.

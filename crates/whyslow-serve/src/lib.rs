@@ -20,4 +20,4 @@ mod session;
 
 pub use page::{NoPage, page, report};
 pub use server::{Server, ServerError, Stopper};
-pub use whyslow_page::{Document, MAX_CONNECTIONS, Opening, Proof, SoughtTransfer, TransferSpot};
+pub use whyslow_page::{Document, MAX_CONNECTIONS, Opening, Proof, SoughtTransfer, TransferSpot, shown};

@@ -196,6 +196,33 @@ impl Add<u32> for SeqNumber {
     }
 }
 
+/// Reads an instant as [`iso_8601`] writes it; `None` for any other text. Dates to days as in
+/// Hinnant's "chrono-compatible low-level date algorithms".
+pub fn read_iso_8601(text: &str) -> Option<Time> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let (time, nanos) = time.split_once('.')?;
+    let number = |text: Option<&str>| text?.parse::<i64>().ok();
+    let (mut date, mut time) = (date.splitn(3, '-'), time.splitn(3, ':'));
+    let (year, month, day) = (number(date.next())?, number(date.next())?, number(date.next())?);
+    let (hour, minute, second) = (number(time.next())?, number(time.next())?, number(time.next())?);
+    let is_date = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !is_date
+        || nanos.len() != 9
+        || !(0..24).contains(&hour)
+        || !(0..60).contains(&minute)
+        || !(0..=60).contains(&second)
+    {
+        return None;
+    }
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * 146_097 + day_of_era - 719_468;
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second;
+    seconds.checked_mul(1_000_000_000)?.checked_add(number(Some(nanos))?).map(Time)
+}
+
 /// An instant since the epoch as ISO 8601 in UTC with nanoseconds. Days to dates as in Hinnant's
 /// "chrono-compatible low-level date algorithms" (proleptic Gregorian calendar).
 pub fn iso_8601(time: Time) -> String {
@@ -231,6 +258,14 @@ mod tests {
         assert_eq!(iso_8601(Time(951_782_400_000_000_001)), "2000-02-29T00:00:00.000000001Z");
         assert_eq!(iso_8601(Time(1_591_894_023_123_456_789)), "2020-06-11T16:47:03.123456789Z");
         assert_eq!(iso_8601(Time(-1)), "1969-12-31T23:59:59.999999999Z");
+        for time in [0, -1, 951_782_400_000_000_001, 1_591_894_023_123_456_789, 1_709_251_199_999_999_999] {
+            assert_eq!(read_iso_8601(&iso_8601(Time(time))), Some(Time(time)));
+        }
+        for wrong in
+            ["", "2020-06-11", "2020-13-11T16:47:03.123456789Z", "2020-06-11T16:47:03Z", "é-06-11T16:47:03.123456789Z"]
+        {
+            assert_eq!(read_iso_8601(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

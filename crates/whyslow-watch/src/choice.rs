@@ -40,7 +40,7 @@ impl Choice {
     pub(super) fn concerns(&self, record: &Record) -> bool {
         let cause = self.cause.is_none_or(|cause| record.findings().iter().any(|finding| finding.cause == cause));
         let holder = self.holder.is_any() || record.holders.all().any(|holder| self.holder.selects(holder));
-        cause && holder && self.selection.selects(&record.connection)
+        cause && holder && self.selection.selects(&record.connection, &[])
     }
 
     /// Whether it took long enough to be listed.

@@ -50,9 +50,10 @@ pub(crate) enum Command {
     /// Compare two transfers: where the time of each went, their rounds, and which one is faster at
     /// each size.
     Compare(crate::compare::args::Compare),
-    /// Show captures in the browser, on a page that only this machine can open.
+    /// Show captures in the browser, on a page that only this machine can open; `report` writes the
+    /// same page as a file.
     View(View),
-    /// Write the page as one file, which opens without network.
+    /// Write the page of `view` as one file, which opens without network.
     Report(Report),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
@@ -132,7 +133,7 @@ pub(crate) struct Explain {
     /// Captures: files, `-` for standard input, or URLs (s3://, gs://, az://, http://, https://; a
     /// key may have `*` and `?`). Files that follow each other in time are read as one, and
     /// captures of one connection at two places are compared. `FILE#3` shows its connection 3 in
-    /// full, as --connection 3 does.
+    /// full, as --connection 3 does; `FILE#3.2` shows that connection's transfer 2 alone.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -173,6 +174,10 @@ pub(crate) struct Explain {
 #[derive(Debug, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Shape {
+    /// Print three lines: when it was slow by the clock, why, and the fix.
+    #[arg(long, group = "shape")]
+    pub summary: bool,
+
     /// Print a line for each transfer.
     #[arg(long, group = "shape")]
     pub brief: bool,
@@ -223,7 +228,8 @@ pub(crate) struct Shape {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct View {
-    /// Captures, as for `explain`; without any, drop them on the page.
+    /// Captures, as for `explain`; `FILE#3.2` opens connection 3 at its transfer 2. Without any,
+    /// drop them on the page.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -242,7 +248,7 @@ pub(crate) struct View {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Report {
-    /// Captures, as for `explain`.
+    /// Captures, as for `explain`; `FILE#3.2` opens connection 3 at its transfer 2.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

@@ -110,9 +110,13 @@ pub(crate) fn print(report: &Report, format: Format, out: &mut Output) -> io::Re
     match format {
         Format::Json { .. } => out.raw(|out| evidence::pretty(report, out)),
         Format::JsonLines => out.raw(|out| evidence::line(report, out)),
-        Format::Brief | Format::Tsv | Format::Table | Format::Junit | Format::Github | Format::Markdown => {
-            out.write(&evidence::lines(report, Lang::En))
-        }
+        Format::Summary { .. }
+        | Format::Brief
+        | Format::Tsv
+        | Format::Table
+        | Format::Junit
+        | Format::Github
+        | Format::Markdown => out.write(&evidence::lines(report, Lang::En)),
         Format::Terminal { top, lang } => out.write(&evidence::terminal(report, out.width(), top, lang)),
     }
 }

@@ -17,7 +17,7 @@ use whyslow_cli::place::Readable;
 use whyslow_cli::{Meter, keylog};
 use whyslow_evidence::Report;
 use whyslow_io::{ExplainOptions, Input};
-use whyslow_report::render::{answers, brief, json, terminal};
+use whyslow_report::render::{answers, brief, digest, json, terminal};
 use whyslow_report::words::Lang;
 
 /// Reads the inputs and prints the findings.
@@ -130,7 +130,7 @@ fn print(
         (_, Some(report)) => print_both(analysis, task, report, out)?,
         (format, None) => {
             print_analysis(analysis, task, &mut out)?;
-            if let (Format::Terminal { .. } | Format::Brief, Some(text)) = (format, baseline) {
+            if let (Format::Terminal { .. } | Format::Summary { .. } | Format::Brief, Some(text)) = (format, baseline) {
                 out.write(&format!("\n{text}"))?;
             }
         }
@@ -166,12 +166,14 @@ fn print_analysis(analysis: &Analysis, task: &ExplainTask, out: &mut Output) -> 
         Format::Json { words: false } => out.raw(|out| json::pretty(analysis, out))?,
         Format::Json { words: true } => out.raw(|out| json::with_words(analysis, out))?,
         Format::JsonLines => out.raw(|out| json::lines(analysis, out))?,
+        Format::Summary { lang } => out.write(&digest::three_lines(analysis, lang))?,
         Format::Brief => out.write(&brief::terminal(analysis, out.table_width()))?,
         Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,
         // Printed as its files are read, or by their own writers.
         Format::Table | Format::Junit | Format::Github | Format::Markdown => {}
         Format::Terminal { top, lang } => {
-            let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some(), lang };
+            let (connection, transfer) = (task.selection.connection, task.selection.transfer);
+            let view = terminal::View { width: out.width(), top, full: connection.is_some(), transfer, lang };
             out.write(&terminal::page(analysis, view))?;
         }
     }

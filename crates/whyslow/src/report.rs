@@ -21,8 +21,9 @@ pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
     let proof = proof(task.proof.as_deref())?;
     let readable = Readable::of(&task.inputs)?;
     let kept = SpooledInputs::new(&readable.inputs)?;
-    let opening = Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) };
+    let opening = Opening { names: kept.names(), show: task.show, proof, ..Opening::of(kept.inputs().to_vec()) };
     let reading = reading::read(&opening)?;
+    whyslow_serve::shown(&reading.analysis, task.show)?;
     if let (Some(proof), Some(file)) = (&opening.proof, &task.proof) {
         proof.fits(&reading.analysis).map_err(anyhow::Error::msg).with_context(|| file.display().to_string())?;
     }

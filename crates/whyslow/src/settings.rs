@@ -14,6 +14,7 @@ use whyslow_cli::language;
 use whyslow_cli::output::OutputPath;
 use whyslow_cli::place::{TransferPlace, inputs};
 use whyslow_cli::select::Selection;
+use whyslow_diagnosis::compare::TransferName;
 use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::words::Lang;
 
@@ -82,6 +83,8 @@ pub(crate) struct ExplainTask {
 #[derive(Debug)]
 pub(crate) struct ViewTask {
     pub inputs: Vec<Input>,
+    /// The connection or transfer to show at first.
+    pub show: TransferName,
     /// A proof's document.
     pub proof: Option<PathBuf>,
     pub page: PageTask,
@@ -100,6 +103,8 @@ pub(crate) struct PageTask {
 #[derive(Debug)]
 pub(crate) struct ReportTask {
     pub inputs: Vec<Input>,
+    /// The connection or transfer to show at first.
+    pub show: TransferName,
     /// `-` is stdout.
     pub output: OutputPath,
     /// A proof's document.
@@ -111,6 +116,11 @@ pub(crate) enum Format {
     /// For a person, with this many connections.
     Terminal {
         top: Option<usize>,
+        lang: Lang,
+    },
+    /// When it was slow, why, and the fix: a line each.
+    Summary {
+        /// Its language.
         lang: Lang,
     },
     /// A line a transfer.
@@ -198,10 +208,12 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
                  virtual one, with the same file; `whyslow FILE` explains it here",
         ),
         Command::View(View { files, port, open, proof }) => {
-            Task::View(ViewTask { inputs: inputs(&files)?, proof, page: PageTask { port, open } })
+            let (inputs, show) = named(&files)?;
+            Task::View(ViewTask { inputs, show, proof, page: PageTask { port, open } })
         }
         Command::Report(Report { files, output, proof }) => {
-            Task::Report(ReportTask { inputs: inputs(&files)?, output, proof })
+            let (inputs, show) = named(&files)?;
+            Task::Report(ReportTask { inputs, show, output, proof })
         }
         Command::Completions { shell } => Task::Completions(shell),
         Command::Man { output } => Task::Man(output),
@@ -226,19 +238,29 @@ fn is_not_a_command(files: &[PathBuf]) -> Result<(), clap::Error> {
     }
 }
 
+/// The inputs that files name, and the connection or transfer of a single one.
+///
+/// # Errors
+/// When a URL names nothing.
+fn named(files: &[PathBuf]) -> anyhow::Result<(Vec<Input>, TransferName)> {
+    let [one] = files else { return Ok((inputs(files)?, TransferName::default())) };
+    let places = TransferPlace::all(one)?;
+    let which = places.first().map_or_else(TransferName::default, |place| place.which);
+    Ok((places.into_iter().map(|place| place.input).collect(), which))
+}
+
 /// # Errors
 /// When a URL names nothing.
 fn explain(mut args: Explain) -> anyhow::Result<Task> {
     let inputs = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Ok(Task::Usage),
         [] => vec![Input::Stdin],
-        [one] => {
-            let places = TransferPlace::all(one)?;
-            let chosen = places.first().and_then(|place| place.which.connection);
-            args.selection.connection = args.selection.connection.or(chosen);
-            places.into_iter().map(|place| place.input).collect()
+        files => {
+            let (inputs, which) = named(files)?;
+            args.selection.connection = args.selection.connection.or(which.connection);
+            args.selection.transfer = which.transfer;
+            inputs
         }
-        files => inputs(files)?,
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None, messages: true };
     let (selection, fail_on) = (args.selection, args.fail_on);
@@ -276,6 +298,7 @@ fn format(shape: &Shape) -> Format {
     match shape {
         Shape { json: true, words, .. } => Format::Json { words: *words },
         Shape { jsonl: true, .. } => Format::JsonLines,
+        Shape { summary: true, lang, .. } => Format::Summary { lang: language::chosen(*lang) },
         Shape { brief: true, .. } => Format::Brief,
         Shape { tsv: true, .. } => Format::Tsv,
         Shape { table: true, .. } => Format::Table,

@@ -30,7 +30,8 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     let proof = report::proof(task.proof.as_deref())?;
     let mut kept = SpooledInputs::new(&inputs)?;
     let keys = keylog::options()?.keys;
-    let opening = || Opening { names: kept.names(), proof, keys, ..Opening::of(kept.inputs().to_vec()) };
+    let opening =
+        || Opening { names: kept.names(), show: task.show, proof, keys, ..Opening::of(kept.inputs().to_vec()) };
     let opening = (!inputs.is_empty()).then(opening);
     show(opening, None, &mut kept, task.page)
 }

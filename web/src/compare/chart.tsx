@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { Axes, useWidth } from "../axes";
 import { bytes, roundBytes, time } from "../format";
+import { t } from "../texts";
 import { place, type Scale, value } from "../tracks/scale";
 import { lang, type WordedComparison } from "../words";
 import { NAMES, type Point, when } from "./comparison";
@@ -62,12 +63,12 @@ export function Chart({ explained }: { explained: WordedComparison }) {
           width={width}
           height={HEIGHT}
           role="img"
-          aria-label={`Bytes by time. ${explained.words[lang()].statements[0] ?? ""}`}
+          aria-label={t`Bytes by time. ${explained.words[lang()].statements[0] ?? ""}`}
         >
           <clipPath id="curves-plot">
             <rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} />
           </clipPath>
-          <Axes x={x} y={y} since="since the request" />
+          <Axes x={x} y={y} since={t`since the request`} />
           <g clip-path="url(#curves-plot)">
             {explained.leads.slice(1).map((lead) => (
               <line
@@ -116,8 +117,10 @@ export function Chart({ explained }: { explained: WordedComparison }) {
       <figcaption class="readout" aria-live="off">
         {size === null || both === null ? (
           <span class="dim">
-            <b class="A">A</b> and <b class="B">B</b>: bytes that were there by when; dashed: how it would go on,
-            extrapolated. Point at a size.
+            <b class="A">A</b>
+            {t` and `}
+            <b class="B">B</b>
+            {t`: bytes received over time; dashed: extrapolated. Point at a size.`}
           </span>
         ) : (
           <>
@@ -136,8 +139,8 @@ export function Chart({ explained }: { explained: WordedComparison }) {
 }
 
 function faster(difference: number): string {
-  if (Math.abs(difference) < 5e-5) return "level";
-  return `${difference > 0 ? "A" : "B"} is ${time(Math.abs(difference))} earlier`;
+  if (Math.abs(difference) < 5e-5) return t`level`;
+  return t`${difference > 0 ? "A" : "B"} is ${time(Math.abs(difference))} earlier`;
 }
 
 /** How far apart the two are where both have the same bytes. */
@@ -145,7 +148,7 @@ function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>
   const [a, b] = same.seconds.map((at) => place(x, at));
   const at = place(y, same.bytes);
   const [left, right] = [Math.min(a!, b!), Math.max(a!, b!)];
-  const words = `${time(Math.abs(same.difference_s))} at ${bytes(same.bytes)}`;
+  const words = t`${time(Math.abs(same.difference_s))} at ${bytes(same.bytes)}`;
   return (
     <g class="difference">
       <path d={`M${left} ${at - 5}v10M${right} ${at - 5}v10M${left} ${at}H${right}`} />
@@ -171,7 +174,7 @@ function Strip({ explained, x, y, most }: { explained: WordedComparison; x: numb
         const [low, high] = [place(y, Math.min(most, lead.from_bytes - 1)), place(y, Math.min(most, lead.to_bytes))];
         if (low - high < 0.5) return null;
         const name = lead.faster === null ? "level" : NAMES[lead.faster];
-        const words = lead.faster === null ? "level" : `${name} by ≤ ${time(lead.by_s)}`;
+        const words = lead.faster === null ? t`level` : t`${name} by ≤ ${time(lead.by_s)}`;
         return (
           <g key={lead.from_bytes}>
             <rect class={name} x={x} y={high} width={STRIP} height={low - high} />
@@ -187,7 +190,7 @@ function Strip({ explained, x, y, most }: { explained: WordedComparison; x: numb
             )}
             {low - high > 34 && lead.from_bytes > 1 && (
               <text class="tick" x={x + STRIP + 6} y={low - 3}>
-                from {roundBytes(lead.from_bytes)}
+                {t`from ${roundBytes(lead.from_bytes)}`}
               </text>
             )}
           </g>

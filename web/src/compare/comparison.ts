@@ -2,6 +2,7 @@
 
 import type { Content } from "../document";
 import { answerOf, type QueryClient } from "../query-client";
+import { t } from "../texts";
 import type { WordedComparison } from "../words";
 import type { ExplainedCapture, Grown } from "./model";
 
@@ -28,7 +29,7 @@ export async function comparison(
   const is = (explained: ExplainedCapture, spot: Spot) =>
     explained.connection === spot[0] && explained.transfer === spot[1];
   const held = content.comparisons.find(({ transfers }) => is(transfers[0], a) && is(transfers[1], b));
-  if (!held) throw new Error("this report does not hold this comparison: `whyslow view` makes any");
+  if (!held) throw new Error(t`this report does not hold this comparison: \`whyslow view\` makes any`);
   return held;
 }
 

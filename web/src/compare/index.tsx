@@ -8,6 +8,7 @@ import type { Go } from "../url-state";
 import { format, START } from "../url-state";
 import { Chart } from "./chart";
 import "./compare.css";
+import { t, word } from "../texts";
 import { lang, type WordedComparison } from "../words";
 import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";
 import type { Comparison, ExplainedCapture } from "./model";
@@ -45,7 +46,7 @@ export function CompareView({
   }, [content, queryClient, names]);
   return (
     <main class="compare">
-      <nav class="crumbs" aria-label="Where this is">
+      <nav class="crumbs" aria-label={t`Where this is`}>
         <a
           href="#"
           onClick={(event) => {
@@ -53,14 +54,14 @@ export function CompareView({
             go({ ...START });
           }}
         >
-          overview
+          {t`overview`}
         </a>
         <span aria-hidden="true">›</span>
-        <b>transfers {spots.map(spotText).join(" and ")}</b>
+        <b>{t`transfers ${spots.map(spotText).join(t` and `)}`}</b>
       </nav>
       {why !== null && (
         <p class="failed" role="alert">
-          <b>Nothing to compare.</b> {why}
+          <b>{t`Nothing to compare.`}</b> {why}
         </p>
       )}
       {explained && <Page explained={explained} go={go} queryClient={queryClient} />}
@@ -84,10 +85,10 @@ function Page({
   ];
   return (
     <>
-      <section class="verdict" aria-label="Verdict">
-        <h1>{first ? sentence(first) : "Nothing was transferred in both"}</h1>
+      <section class="verdict" aria-label={t`Verdict`}>
+        <h1>{first ? sentence(first) : t`Neither transfer carried anything to compare`}</h1>
       </section>
-      <section class="pair" aria-label="The transfers">
+      <section class="pair" aria-label={t`The transfers`}>
         {explained.transfers.map((one, which) => (
           <Card
             key={which}
@@ -102,15 +103,15 @@ function Page({
           <button
             type="button"
             class="swap"
-            title="A becomes B, and B becomes A"
+            title={t`A becomes B, and B becomes A`}
             onClick={() => go({ compare: swap() })}
           >
-            ⇄ swap
+            {t`⇄ swap`}
           </button>
         )}
       </section>
       {explained.words[lang()].caveats.length > 0 && (
-        <section aria-label="What limits the comparison">
+        <section aria-label={t`Limits of the comparison`}>
           {explained.words[lang()].caveats.map((line) => (
             <p key={line} class="problem">
               <b>!</b> {line}
@@ -120,11 +121,11 @@ function Page({
       )}
       <div class="beside-chart">
         <section aria-labelledby="curves">
-          <h2 id="curves">Bytes by time, and which is faster at what size</h2>
+          <h2 id="curves">{t`Bytes by time, and which is faster at what size`}</h2>
           <Chart explained={explained} />
         </section>
         <section aria-labelledby="words">
-          <h2 id="words">In words</h2>
+          <h2 id="words">{t`In words`}</h2>
           <ul class="plain words">
             {rest.map((line) => (
               <li key={line}>{sentence(line)}</li>
@@ -144,7 +145,12 @@ function Page({
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const KIND = { steady: "would keep to", window: "would reach", growing: "would reach more than" };
+/** What the transfer would do if it went on. */
+const further = ({ kind, rate_bps }: NonNullable<Comparison["reach"][0]>): string => {
+  if (kind === "steady") return t`If it went on, it would keep to ${rate(rate_bps)}`;
+  if (kind === "window") return t`If it went on, it would reach ${rate(rate_bps)}`;
+  return t`If it went on, it would reach more than ${rate(rate_bps)}`;
+};
 
 function Card({
   explained,
@@ -161,9 +167,9 @@ function Card({
 }) {
   const view = { ...START, connection: explained.connection, transfer: explained.transfer };
   const near = {
-    client: "captured next to the client",
-    server: "captured next to the server",
-    middle: "captured between the ends",
+    client: t`captured next to the client`,
+    server: t`captured next to the server`,
+    middle: t`captured between the ends`,
     unknown: "",
   }[explained.near];
   return (
@@ -177,29 +183,24 @@ function Card({
             go(view);
           }}
         >
-          {explained.path}: connection {explained.connection}, transfer {explained.transfer}
+          {t`${explained.path}: connection ${explained.connection}, transfer ${explained.transfer}`}
         </a>
       </h2>
       <p class="ends">
         {explained.ends[0]}{" "}
-        <span role="img" aria-label={explained.from === "client" ? "to" : "from"}>
+        <span role="img" aria-label={explained.from === "client" ? t`to` : t`from`}>
           {explained.from === "client" ? "→" : "←"}
         </span>{" "}
         {explained.ends[1]}
       </p>
       <p>
-        <b>{bytes(explained.bytes)}</b> from the {explained.from} in <b>{time(explained.duration_s)}</b> ={" "}
-        {rate(explained.rate_bps)}
-        {explained.rtt_s !== null && <>, RTT {time(explained.rtt_s)}</>}
-        {near && <span class="dim">, {near}</span>}
+        {t`${bytes(explained.bytes)} from the ${word(explained.from)} in ${time(explained.duration_s)} = ${rate(explained.rate_bps)}`}
+        {explained.rtt_s !== null && t`, RTT ${time(explained.rtt_s)}`}
+        {near && <span class="dim">{t`, ${near}`}</span>}
       </p>
       {explained.label && <p class="dim">{explained.label}</p>}
       <p>{verdict}</p>
-      {reach && (
-        <p title={`${bytes(reach.flight)} in ${time(reach.round_s)}`}>
-          If it went on, it {KIND[reach.kind]} <b>{rate(reach.rate_bps)}</b>
-        </p>
-      )}
+      {reach && <p title={t`${bytes(reach.flight)} in ${time(reach.round_s)}`}>{further(reach)}</p>}
     </article>
   );
 }

@@ -1,10 +1,11 @@
 // A comparison in figures: phases, rounds, the first byte, settings.
 
 import type { ComponentChildren } from "preact";
-import { bytes, thousands, time } from "../format";
+import { bytes, count, thousands, time } from "../format";
 import { Term } from "../help";
-import { limitInfo } from "../limits";
+import { limitInfo, limitMeans, limitName } from "../limits";
 import { type ColumnHead, ColumnHeads } from "../parts";
+import { t, word } from "../texts";
 import { NAMES } from "./comparison";
 import type { Comparison, Side } from "./model";
 
@@ -29,17 +30,17 @@ export function Phases({ explained }: { explained: Comparison }) {
   const spent = (seconds: number) => (seconds === 0 ? "–" : time(seconds));
   return (
     <section aria-labelledby="phases">
-      <h2 id="phases">Where the time went</h2>
+      <h2 id="phases">{t`Where the time went`}</h2>
       <table class="figures phases">
         <thead>
           <tr>
             <th scope="col" class="text">
-              limited by
+              {t`limited by`}
             </th>
             <Heads />
             <th scope="col" class="diverging">
-              <span class="A">◂ A waited longer</span>
-              <span class="B">B waited longer ▸</span>
+              <span class="A">{t`◂ A waited longer`}</span>
+              <span class="B">{t`B waited longer ▸`}</span>
             </th>
             <th scope="col">B − A</th>
           </tr>
@@ -50,12 +51,12 @@ export function Phases({ explained }: { explained: Comparison }) {
             const share = (50 * Math.abs(phase.difference_s)) / most;
             const more = phase.difference_s > 0 ? "B" : "A";
             return (
-              <tr key={`${phase.before}${phase.limit}`} title={info.means}>
+              <tr key={`${phase.before}${phase.limit}`} title={limitMeans(phase.limit)}>
                 <th scope="row" class="text">
                   <i class={`key ${info.group}`} aria-hidden="true">
                     {info.letter}
                   </i>
-                  {info.name}
+                  {limitName(phase.limit)}
                 </th>
                 <td>{spent(phase.seconds[0])}</td>
                 <td>{spent(phase.seconds[1])}</td>
@@ -73,7 +74,7 @@ export function Phases({ explained }: { explained: Comparison }) {
         <tfoot>
           <tr>
             <th scope="row" class="text">
-              together
+              {t`together`}
             </th>
             <td>{time(explained.total.seconds[0])}</td>
             <td>{time(explained.total.seconds[1])}</td>
@@ -88,12 +89,12 @@ export function Phases({ explained }: { explained: Comparison }) {
 
 /** The heads of one transfer's rounds. */
 const roundHeads = (transfer: string): ColumnHead[] => [
-  { name: "from", title: "Since the request", also: `from ${transfer}` },
-  { name: "bytes", title: "New payload in the round" },
+  { name: t`start`, title: t`Since the request`, also: `from ${transfer}` },
+  { name: t`bytes`, title: t`New payload in the round` },
   { name: <Term of="in flight" /> },
-  { name: "growth", title: "In flight over that of the round before" },
+  { name: t`growth`, title: t`In flight, compared with the round before` },
   { name: <Term of="window" /> },
-  { name: "limited by", isText: true },
+  { name: t`limited by`, isText: true },
 ];
 
 /** The rounds of one number beside each other. */
@@ -104,9 +105,9 @@ export function Rounds({ explained }: { explained: Comparison }) {
   return (
     <section aria-labelledby="rounds">
       <h2 id="rounds">
-        <Term of="round">Rounds</Term> side by side
+        <Term of="round">{t`Rounds side by side`}</Term>
       </h2>
-      <div class="scroll beside" tabIndex={0} role="region" aria-label="All rounds">
+      <div class="scroll beside" tabIndex={0} role="region" aria-label={t`All rounds`}>
         <table class="figures rounds">
           <thead>
             <tr>
@@ -118,7 +119,7 @@ export function Rounds({ explained }: { explained: Comparison }) {
               ))}
             </tr>
             <tr>
-              <th scope="col">round</th>
+              <th scope="col">{t`round`}</th>
               {NAMES.map((name) => (
                 <ColumnHeads key={name} of={roundHeads(name)} />
               ))}
@@ -136,7 +137,7 @@ export function Rounds({ explained }: { explained: Comparison }) {
           </tbody>
         </table>
       </div>
-      {more > 0 && <p class="dim">{thousands(more)} later rounds are not listed.</p>}
+      {more > 0 && <p class="dim">{t`${count(more, "later round")} not listed.`}</p>}
     </section>
   );
 }
@@ -154,11 +155,11 @@ function RoundCells({ side, name, most }: { side: Side | null; name: string; mos
       </td>
       <td>{side.growth === null ? "" : `×${side.growth.toFixed(2)}`}</td>
       <td>{side.window === null ? "–" : thousands(side.window)}</td>
-      <td class="text" title={info.means}>
+      <td class="text" title={limitMeans(side.limit)}>
         <i class={`key ${info.group}`} aria-hidden="true">
           {info.letter}
         </i>
-        {info.name}
+        {limitName(side.limit)}
       </td>
     </>
   );
@@ -176,7 +177,7 @@ export function FirstByte({ explained }: { explained: Comparison }) {
   const isTls = record.some((size) => size !== null);
   return (
     <section aria-labelledby="first-byte">
-      <h2 id="first-byte">The first byte</h2>
+      <h2 id="first-byte">{t`The first byte`}</h2>
       <table class="figures">
         <thead>
           <tr>
@@ -187,21 +188,21 @@ export function FirstByte({ explained }: { explained: Comparison }) {
         <tbody>
           <tr>
             <th scope="row" class="text">
-              was there, after the request
+              {t`arrived, after the request`}
             </th>
             {cells(arrived, time)}
           </tr>
           {isTls && (
             <>
               <tr>
-                <th scope="row" class="text" title="A TLS record can be read when all of it is there">
-                  could be read: its TLS record was whole
+                <th scope="row" class="text" title={t`A TLS record is readable when all of it has arrived`}>
+                  {t`readable: its TLS record is complete`}
                 </th>
                 {cells(readable, time)}
               </tr>
               <tr>
                 <th scope="row" class="text">
-                  the first TLS record
+                  {t`the first TLS record`}
                 </th>
                 {cells(record, bytes)}
               </tr>
@@ -213,29 +214,26 @@ export function FirstByte({ explained }: { explained: Comparison }) {
   );
 }
 
-const TITLES: Record<string, ComponentChildren> = {
-  "round-trip": (
-    <>
-      minimum <Term of="RTT" />
-    </>
-  ),
+const titles = (): Record<string, ComponentChildren> => ({
+  "round-trip": <Term of="RTT">{t`minimum RTT`}</Term>,
   mss: <Term of="MSS" />,
   "window-scale": <Term of="window scale" />,
   sack: <Term of="SACK" />,
   timestamps: <Term of="timestamps" />,
-  "first-flight": "first flight",
-  "initial-window": "initial window",
-  "first-window": "receiver’s first window",
-  "first-record": "first TLS record",
-  "largest-record": "largest TLS record",
-};
+  "first-flight": t`first flight`,
+  "initial-window": t`initial window`,
+  "first-window": t`receiver’s first window`,
+  "first-record": t`first TLS record`,
+  "largest-record": t`largest TLS record`,
+});
 
 /** What was agreed and how each began, what differs first. */
 export function Settings({ explained }: { explained: Comparison }) {
+  const names = titles();
   const settings = [...explained.settings].sort((a, b) => Number(b.differs) - Number(a.differs));
   return (
     <section aria-labelledby="settings">
-      <h2 id="settings">Settings</h2>
+      <h2 id="settings">{t`Settings`}</h2>
       <table class="figures settings">
         <thead>
           <tr>
@@ -247,14 +245,14 @@ export function Settings({ explained }: { explained: Comparison }) {
           {settings.map((setting) => (
             <tr key={setting.name} class={setting.differs ? "differs" : "dim"}>
               <th scope="row" class="text">
-                <span class="sign" title={setting.differs ? "differs" : "the same, or not known"}>
+                <span class="sign" title={setting.differs ? t`differs` : t`the same, or unknown`}>
                   {setting.differs ? "≠" : ""}
                 </span>
-                {TITLES[setting.name] ?? setting.name}
+                {names[setting.name] ?? setting.name}
               </th>
               {setting.values.map((value, which) => (
                 <td key={which} class="text">
-                  {value ?? "unknown"}
+                  {value === null ? t`unknown` : value.replace(/[a-z]+/g, word)}
                 </td>
               ))}
             </tr>

@@ -7,6 +7,7 @@ import type { Content } from "../document";
 import { worded } from "../document";
 import { fillSlot, fromBase64, gunzip, ownSource, packedSamples, toBase64 } from "../embedded-data";
 import { roundBytes, visible } from "../format";
+import { t } from "../texts";
 import type { FromWorker, OpenRequest, ToWorker } from "./messages";
 import EngineScript from "./worker?worker&inline";
 
@@ -153,7 +154,7 @@ export class WorkerSource implements CaptureSource {
       if (!answer.isGood) throw new Error(text);
       const content = worded(JSON.parse(text) as Content);
       if (this.#reading !== engine) throw new Stopped();
-      this.#open?.engine.end(new Error("another capture was opened"));
+      this.#open?.engine.end(new Error(t`another capture was opened`));
       this.#open = { engine, groups, content, seconds: answer.seconds, memory: answer.memory };
       return { content, failed: null };
     } catch (error) {
@@ -173,11 +174,11 @@ export class WorkerSource implements CaptureSource {
   cost(): string {
     if (!this.#open) return "";
     const { seconds, memory } = this.#open;
-    return `read in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s, with ${roundBytes(memory)} of memory`;
+    return t`read in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s, with ${roundBytes(memory)} of memory`;
   }
 
   async ask(question: string): Promise<Response> {
-    if (!this.#open) return new Response("nothing is open", { status: 404 });
+    if (!this.#open) return new Response(t`nothing is open`, { status: 404 });
     const answer = await this.#open.engine.ask(question);
     this.#open.memory = answer.memory;
     if (!answer.isGood) return new Response(answer.bytes, { status: 404 });

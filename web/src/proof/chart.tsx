@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { Axes, useWidth } from "../axes";
 import { bytes, time } from "../format";
+import { t, word } from "../texts";
 import { place, type Scale, value } from "../tracks/scale";
 import type { Curve } from "./model";
 
@@ -42,12 +43,12 @@ export function Chart({ curves, isWhole }: { curves: Curve[]; isWhole: boolean }
     const at = value(y, event.clientY - (bounds?.top ?? 0));
     setSize(at >= 1 && at <= y.high ? Math.round(Math.min(at, most)) : null);
   };
-  const took = curves.map(({ of, points }) => `${of} ${time(points[points.length - 1]?.[0] ?? 0)}`).join(", ");
+  const took = curves.map(({ of, points }) => `${word(of)} ${time(points[points.length - 1]?.[0] ?? 0)}`).join(", ");
   return (
     <figure class="curves">
       <div ref={box} onPointerMove={point} onPointerLeave={() => setSize(null)}>
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Bytes acknowledged by time: ${took}`}>
-          <Axes x={x} y={y} since={isWhole ? "since the connection’s first packet" : "since the transfer began"} />
+        <svg width={width} height={HEIGHT} role="img" aria-label={t`Bytes acknowledged by time: ${took}`}>
+          <Axes x={x} y={y} since={isWhole ? t`since the connection’s first packet` : t`since the transfer began`} />
           {over(curves).map(({ of, points }) => (
             <g key={of} class={`curve ${of}`}>
               <path d={path(points, x, y)} />
@@ -64,12 +65,12 @@ export function Chart({ curves, isWhole }: { curves: Curve[]; isWhole: boolean }
         </svg>
       </div>
       <figcaption aria-live="off">
-        <span>{size === null ? "acknowledged" : `${bytes(size)} after`}</span>
+        <span>{size === null ? t`acknowledged` : t`${bytes(size)} after`}</span>
         {curves.map(({ of, what, points }) => {
           const at = when(points, size ?? most);
           return (
             <span key={of} class={`run-name ${of}`} title={what ?? undefined}>
-              <b>{of}</b> {at === null ? "–" : time(at)}
+              <b>{word(of)}</b> {at === null ? "–" : time(at)}
             </span>
           );
         })}

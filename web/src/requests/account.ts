@@ -2,6 +2,7 @@
 // download the receiver's. What the other end would know means something else here, and is not
 // drawn.
 
+import { t } from "../texts";
 import type { Hop, Sample } from "./probe";
 
 export interface Line {
@@ -13,7 +14,7 @@ export interface Line {
 
 /** Fewer samples make no picture. */
 const LEAST = 4;
-/** A rate is told over this share of the time at least: single samples jump. */
+/** A rate is averaged over this share of the time at least: single samples jump. */
 const STEPS = 60;
 
 export function lines(hop: Hop): Line[] {
@@ -25,19 +26,19 @@ export function lines(hop: Hop): Line[] {
 function sender(hop: Hop): Line[] {
   const window = (sample: Sample) => product(sample.snd_cwnd, sample.snd_mss);
   return [
-    { name: "acknowledged", unit: "bit/s", points: growth(hop, (sample) => sample.bytes_acked) },
+    { name: t`acknowledged`, unit: "bit/s", points: growth(hop, (sample) => sample.bytes_acked) },
     { name: "cwnd", unit: "B", points: level(hop, window) },
-    { name: "round trip", unit: "s", points: level(hop, (sample) => product(sample.rtt, 1e-6)) },
-    { name: "not yet sent", unit: "B", points: level(hop, (sample) => sample.notsent_bytes) },
-    { name: "retransmitted", unit: "segments", points: level(hop, (sample) => sample.total_retrans) },
+    { name: t`round trip`, unit: "s", points: level(hop, (sample) => product(sample.rtt, 1e-6)) },
+    { name: t`not yet sent`, unit: "B", points: level(hop, (sample) => sample.notsent_bytes) },
+    { name: t`retransmitted`, unit: "segments", points: level(hop, (sample) => sample.total_retrans) },
   ];
 }
 
 function receiver(hop: Hop): Line[] {
   return [
-    { name: "received", unit: "bit/s", points: growth(hop, (sample) => sample.bytes_received) },
-    { name: "own window", unit: "B", points: level(hop, (sample) => sample.rcv_wnd) },
-    { name: "out of order", unit: "segments", points: level(hop, (sample) => sample.rcv_ooopack) },
+    { name: t`received`, unit: "bit/s", points: growth(hop, (sample) => sample.bytes_received) },
+    { name: t`own window`, unit: "B", points: level(hop, (sample) => sample.rcv_wnd) },
+    { name: t`out of order`, unit: "segments", points: level(hop, (sample) => sample.rcv_ooopack) },
   ];
 }
 

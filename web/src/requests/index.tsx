@@ -8,6 +8,7 @@ import type { Probe } from "./model";
 import { phases } from "./phases";
 import type { Hop, Request } from "./probe";
 import "./requests.css";
+import { t, word } from "../texts";
 
 /** A chart's own units: it is as wide as its place. */
 const WIDE = 600;
@@ -17,7 +18,7 @@ const FOOT = 16;
 export function Requests({ probe, go }: { probe: Probe; go: Go }) {
   return (
     <section aria-labelledby="requests">
-      <h2 id="requests">{count(probe.requests.length, "request")} made by the probe</h2>
+      <h2 id="requests">{t`${count(probe.requests.length, "request")} made by the probe`}</h2>
       {probe.requests.map((request, index) => (
         <OneRequest key={index} request={request} isOpen={probe.requests.length <= 3} go={go} />
       ))}
@@ -31,7 +32,7 @@ function OneRequest({ request, isOpen, go }: { request: Request; isOpen: boolean
   if (failure || !last) {
     return (
       <p class="request failed">
-        <b>{request.url}</b> {failure ? `${failure.what} (${failure.phase})` : "no answer"}
+        <b>{request.url}</b> {failure ? `${failure.what} (${failure.phase})` : t`no response`}
       </p>
     );
   }
@@ -42,9 +43,10 @@ function OneRequest({ request, isOpen, go }: { request: Request; isOpen: boolean
         <b>{request.url}</b> <span>{last.status}</span>{" "}
         <span class="dim">
           HTTP/{last.http}
-          {last.tls && `, TLS ${last.tls.version}`}, {last.reused ? "open connection" : "new connection"},{" "}
-          {last.sent_bytes > 0 && `${bytes(last.sent_bytes)} sent, `}
-          {bytes(last.body_bytes)} received
+          {last.tls && `, TLS ${last.tls.version}`}
+          {last.reused ? t`, open connection` : t`, new connection`}
+          {last.sent_bytes > 0 && t`, ${bytes(last.sent_bytes)} sent`}
+          {t`, ${bytes(last.body_bytes)} received`}
         </span>{" "}
         <b class="total">{time(total)}</b>
       </summary>
@@ -54,10 +56,10 @@ function OneRequest({ request, isOpen, go }: { request: Request; isOpen: boolean
       <p class="dim">
         {floor && (
           <>
-            at least {time(floor.seconds)}: one round trip of {time(floor.rtt_s)}
-            {floor.rate_bps !== null && ` and the bytes at ${rate(floor.rate_bps)}`}
-            {floor.rest.length > 0 && "; the rest: "}
-            {floor.rest.map((rest) => `${rest.what} ${time(rest.seconds)}`).join(", ")}
+            {t`at least ${time(floor.seconds)}: one round trip of ${time(floor.rtt_s)}`}
+            {floor.rate_bps !== null && t` and the bytes at ${rate(floor.rate_bps)}`}
+            {floor.rest.length > 0 && t`; the rest: `}
+            {floor.rest.map((rest) => `${word(rest.what)} ${time(rest.seconds)}`).join(t`, `)}
           </>
         )}
         {connection != null && (
@@ -70,7 +72,7 @@ function OneRequest({ request, isOpen, go }: { request: Request; isOpen: boolean
                 go({ connection });
               }}
             >
-              its packets
+              {t`its packets`}
             </a>
           </>
         )}
@@ -89,7 +91,7 @@ function HopView({ hop, named }: { hop: Hop; named: boolean }) {
         </p>
       )}
       {hop.proxy !== null && (
-        <p class="problem">through the proxy {hop.proxy}: times are between this machine and the proxy</p>
+        <p class="problem">{t`through the proxy ${hop.proxy}: times are between this machine and the proxy`}</p>
       )}
       <Steps hop={hop} />
       <Account hop={hop} x={x} />
@@ -100,7 +102,7 @@ function HopView({ hop, named }: { hop: Hop; named: boolean }) {
 function Steps({ hop }: { hop: Hop }) {
   const total = hop.times.total_s;
   return (
-    <div class="waterfall" role="table" aria-label="Steps of the request">
+    <div class="waterfall" role="table" aria-label={t`Steps of the request`}>
       {phases(hop).map(({ name, group, from, to }) => (
         <div role="row" key={name}>
           <span role="rowheader">{name}</span>
@@ -126,10 +128,14 @@ function Steps({ hop }: { hop: Hop }) {
 function Account({ hop, x }: { hop: Hop; x: Scale }) {
   const drawn = lines(hop);
   if (drawn.length === 0) return null;
-  const whose = hop.sent_bytes > 0 ? "sender" : "receiver";
+
   return (
     <div class="account">
-      <h3>The kernel’s account (TCP_INFO), as the {whose}</h3>
+      <h3>
+        {hop.sent_bytes > 0
+          ? t`The kernel’s account (TCP_INFO), as the sender`
+          : t`The kernel’s account (TCP_INFO), as the receiver`}
+      </h3>
       {drawn.map((line, index) => (
         <Chart key={line.name} line={line} x={x} isLast={index === drawn.length - 1} />
       ))}
@@ -164,7 +170,7 @@ function Chart({ line, x, isLast }: { line: Line; x: Scale; isLast: boolean }) {
           viewBox={`0 0 ${WIDE} ${HIGH}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${line.name} over time, at most ${figure(most, line.unit)}`}
+          aria-label={t`${line.name} over time, at most ${figure(most, line.unit)}`}
           style={{ height: `${HIGH}px` }}
         >
           {times.map((at) => (
@@ -181,7 +187,7 @@ function Chart({ line, x, isLast }: { line: Line; x: Scale; isLast: boolean }) {
           ))}
       </div>
       <span class="number">
-        {figure(most, line.unit)} <span class="dim">at most</span>
+        {figure(most, line.unit)} <span class="dim">{t`at most`}</span>
       </span>
     </div>
   );

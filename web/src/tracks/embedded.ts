@@ -2,6 +2,7 @@
 // after the other in time.
 
 import type { Content } from "../document";
+import { t } from "../texts";
 import { unpackAnswer } from "./packed";
 import { type Answer, type Extremes, type Lane, NoSeries, type Points, type Source } from "./series";
 
@@ -67,7 +68,7 @@ export class Embedded implements Source {
     const [packed, ...parts] = (this.content.series[String(connection)] ?? []) as Answer[];
     if (!packed)
       return Promise.reject(
-        new NoSeries("this report holds the graphs of its worst connections only: `whyslow view` shows all"),
+        new NoSeries(t`this report holds only the graphs of its slowest connections; \`whyslow view\` shows all`),
       );
     const whole = this.unpacked(packed);
     if (!range) return Promise.resolve(whole);

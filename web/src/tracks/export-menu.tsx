@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answerOf, type QueryClient } from "../query-client";
+import { t } from "../texts";
 import { palettePrinted } from "./colors";
 import { csv, filter, save } from "./export";
 import { draw, type Scene } from "./figure";
@@ -16,7 +17,7 @@ const PRINTED: Size = [1040, 600];
 /** Width and height, pixels. */
 type Size = [number, number];
 
-const titleOf = ({ content, connection }: Props) => `${content.name}, connection ${connection.id}`;
+const titleOf = ({ content, connection }: Props) => t`${content.name}, connection ${connection.id}`;
 
 function svgOf(scene: Scene, [width, height]: Size, graph: number | null, title: string): string {
   const painter = new SvgPainter();
@@ -59,28 +60,28 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
   const [start, end] = view.zoom ?? whole;
   const slice = `slice?c=${connection.id}&from=${start}&to=${end}`;
   return (
-    <span class="right group" role="group" aria-label="Take along">
+    <span class="right group" role="group" aria-label={t`Export`}>
       {!props.content.watch && (
-        <button type="button" onClick={() => void copy()} title="A display filter for what is seen">
-          {copied ? "copied" : "Wireshark filter"}
+        <button type="button" onClick={() => void copy()} title={t`A display filter for the visible range`}>
+          {copied ? t`copied` : t`Wireshark filter`}
         </button>
       )}
       {queryClient && <SaveSlice queryClient={queryClient} question={slice} name={`${name}.pcapng`} />}
-      <Save onClick={svg} isDrawn={isDrawn} title="The picture, to scale" what="SVG" />
+      <Save onClick={svg} isDrawn={isDrawn} title={t`The picture, to scale`} what="SVG" />
       <Save
         onClick={() => savePng(`${name}.png`, scene(), size(), view.graph)}
         isDrawn={isDrawn}
-        title="The picture"
+        title={t`The picture`}
         what="PNG"
       />
-      <Save onClick={table} isDrawn={isDrawn} title="The figures that are seen" what="CSV" />
+      <Save onClick={table} isDrawn={isDrawn} title={t`The figures of the visible range`} what="CSV" />
     </span>
   );
 }
 
 /** What may be larger than memory the browser fetches itself, where it can. */
 function SaveSlice({ queryClient, question, name }: { queryClient: QueryClient; question: string; name: string }) {
-  const title = "The packets that are seen, as a capture";
+  const title = t`The packets of the visible range, as a capture`;
   const fetched = async () => save(name, await (await answerOf(queryClient, question)).blob());
   return queryClient.hasAddresses ? (
     <a class="button" href={question} download={name} title={title}>

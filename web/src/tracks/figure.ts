@@ -4,8 +4,9 @@
 // same tracks: the sequence numbers here, the strips by uPlot.
 
 import { time } from "../format";
-import { limitInfo } from "../limits";
+import { limitInfo, limitName } from "../limits";
 import type { Connection, LimitSpan, Transfer } from "../model";
+import { t } from "../texts";
 import type { Palette } from "./colors";
 import { type Painter, textWidth } from "./painter";
 import { place, type Scale, ticks, tickTime } from "./scale";
@@ -37,7 +38,7 @@ export interface Scene {
 
 /** Why the receiver's window is not drawn. */
 export const windowLack = ({ connection }: Scene): string =>
-  connection.quic ? "QUIC has none in its packets' headers" : "its scale is not in the capture";
+  connection.quic ? t`QUIC encrypts it` : t`its scale is not in the capture`;
 
 export interface Area {
   x: number;
@@ -149,7 +150,7 @@ export function background(painter: Painter, scene: Scene, area: Area, x: Scale)
 /** What held the transfer: colour and letter. */
 function ribbon(painter: Painter, scene: Scene, area: Area, x: Scale): void {
   const { palette } = scene;
-  painter.text(area.x - 8, area.y + 15, "limited by", palette.dim, "end");
+  painter.text(area.x - 8, area.y + 15, t`limited by`, palette.dim, "end");
   painter.rect(area.x, area.y, area.width, area.height, palette.sheet);
   painter.within(area.x, area.y, area.width, area.height, () => {
     for (const span of scene.spans) {
@@ -159,10 +160,11 @@ function ribbon(painter: Painter, scene: Scene, area: Area, x: Scale): void {
       painter.rect(left, area.y, Math.max(1, right - left), area.height, palette[info.group]);
       const shown = Math.min(right, area.x + area.width) - Math.max(left, area.x);
       const middle = (Math.min(right, area.x + area.width) + Math.max(left, area.x)) / 2;
-      const full = `${info.letter} ${info.name}`;
-      if (shown > full.length * 6.3 + 60)
+      const full = `${info.letter} ${limitName(span.limit)}`;
+      const wide = textWidth(full, true);
+      if (shown > wide + 60)
         painter.text(middle, area.y + 15, `${full} ${time(span.seconds)}`, palette.onfill, "middle", true);
-      else if (shown > full.length * 6.3 + 8) painter.text(middle, area.y + 15, full, palette.onfill, "middle", true);
+      else if (shown > wide + 8) painter.text(middle, area.y + 15, full, palette.onfill, "middle", true);
       else if (shown > 9) painter.text(middle, area.y + 15, info.letter, palette.onfill, "middle", true);
     }
   });

@@ -195,11 +195,13 @@ function watch(live: Live, repaint: () => void): (() => void) | undefined {
   };
   sized.observe(around);
   addEventListener("themechange", recolor);
+  addEventListener("langchange", recolor);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", recolor);
   return () => {
     sized.disconnect();
     removeEventListener("themechange", recolor);
+    removeEventListener("langchange", recolor);
     dark.removeEventListener("change", recolor);
   };
 }

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { limitClass } from "../limits";
 import type { Connection } from "../model";
+import { t } from "../texts";
 import { phases } from "../waterfall";
 import type { Live, Range } from "./live";
 import type { Movement } from "./movement";
@@ -36,7 +37,7 @@ export function Minimap({ connection, live, movement }: { connection: Connection
     <div
       ref={box}
       class="minimap"
-      title="The whole connection; the frame is what is seen below: drag it"
+      title={t`The whole connection; the frame is the range shown below: drag it`}
       aria-hidden="true"
       onPointerDown={(event) => {
         box.current?.setPointerCapture(event.pointerId);

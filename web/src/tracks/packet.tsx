@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { rate, thousands, time } from "../format";
 import type { Frame } from "../model";
 import type { QueryClient } from "../query-client";
+import { t, word } from "../texts";
 import type { Scene } from "./figure";
 import { flagNames } from "./series";
 
@@ -21,8 +22,8 @@ export interface Picked {
 const VERDICTS: Record<string, string> = {
   N: "new data",
   "-": "no data",
-  F: "a fast retransmission: duplicate ACKs or SACKs told of the loss",
-  T: "a retransmission by the timer: nothing told of the loss before it expired",
+  F: "a fast retransmission: duplicate ACKs or SACKs reported the loss",
+  T: "a retransmission by the timer: nothing reported the loss before it expired",
   P: "a tail loss probe: the last segments were not acknowledged in time",
   S: "a needless retransmission: the first copy had arrived",
   O: "out of order: later segments overtook it",
@@ -41,28 +42,30 @@ export function pick({ answer, lane }: Scene, index: number): Picked | null {
   const [seq, ack] = [points.seq[index], points.ack[index]];
   const length = points.len[index] ?? 0;
   const number = (value: number | null | undefined, base: number | null) =>
-    value == null ? "unknown" : `${thousands(value)}${base === null ? "" : ` (${(base + value) % WRAP} on the wire)`}`;
+    value == null
+      ? t`unknown`
+      : `${thousands(value)}${base === null ? "" : t` (${(base + value) % WRAP} on the wire)`}`;
   const flags = points.flags[index] ?? 0;
   const sacks = points.sack.filter(([at]) => at === index).map(([, from, to]) => `${thousands(from)}–${thousands(to)}`);
   const rows: [string, string | null][] = [
-    ["time", `${time.toFixed(9)} s`],
-    ["sent by", side === 0 ? "client" : "server"],
-    ["flags", `${flagNames(flags)} (0x${flags.toString(16).padStart(3, "0")})`],
-    ["payload", `${thousands(length)} B`],
-    ["sequence number", number(seq, answer.base[side])],
-    ["next sequence number", seq == null || length === 0 ? null : thousands(seq + length)],
-    ["acknowledges", ack == null ? null : number(ack, answer.base[side === 0 ? 1 : 0])],
-    ["window offered", points.win[index] == null ? null : `${thousands(points.win[index]!)} B`],
-    ["SACK blocks", sacks.length === 0 ? null : sacks.join(", ")],
-    ["in flight", points.fly[index] == null ? null : `${thousands(points.fly[index]!)} B`],
-    ["round trip measured", points.rtt[index] == null ? null : spoken(points.rtt[index]!)],
+    [t`time`, `${time.toFixed(9)} s`],
+    [t`sent by`, side === 0 ? t`client` : t`server`],
+    [t`flags`, `${flagNames(flags)} (0x${flags.toString(16).padStart(3, "0")})`],
+    [t`payload`, `${thousands(length)} B`],
+    [t`sequence number`, number(seq, answer.base[side])],
+    [t`next sequence number`, seq == null || length === 0 ? null : thousands(seq + length)],
+    [t`acknowledges`, ack == null ? null : number(ack, answer.base[side === 0 ? 1 : 0])],
+    [t`window offered`, points.win[index] == null ? null : `${thousands(points.win[index]!)} B`],
+    [t`SACK blocks`, sacks.length === 0 ? null : sacks.join(", ")],
+    [t`in flight`, points.fly[index] == null ? null : `${thousands(points.fly[index]!)} B`],
+    [t`round trip measured`, points.rtt[index] == null ? null : spoken(points.rtt[index]!)],
   ];
   const kind = points.kind[index] ?? "N";
   const verdict = [
-    kind === "-" && flags & 0x10 && !(flags & 0x07) ? "an ACK" : VERDICTS[kind],
-    points.dup.includes(index) ? "a duplicate: something is missing before what arrived" : null,
-    points.dsack.includes(index) ? "it reports bytes that had come before (D-SACK)" : null,
-    points.ce.includes(index) ? "a queue marked it (CE)" : null,
+    kind === "-" && flags & 0x10 && !(flags & 0x07) ? t`an ACK` : word(VERDICTS[kind] ?? ""),
+    points.dup.includes(index) ? t`a duplicate: earlier data is missing` : null,
+    points.dsack.includes(index) ? t`it reports bytes that had already arrived (D-SACK)` : null,
+    points.ce.includes(index) ? t`a queue marked it (CE)` : null,
   ];
   return {
     frame: points.frame[index]!,
@@ -70,7 +73,7 @@ export function pick({ answer, lane }: Scene, index: number): Picked | null {
     side,
     reach: side === lane ? (seq == null ? null : seq + length) : (ack ?? null),
     rows: rows.filter((row): row is [string, string] => row[1] !== null),
-    verdict: verdict.filter(Boolean).join("; "),
+    verdict: verdict.filter(Boolean).join(t`; `),
   };
 }
 
@@ -82,8 +85,8 @@ export function between(a: Picked, b: Picked): [string, string][] {
   const rows: [string, string][] = [["Δt", `${span < 0 ? "−" : ""}${spoken(Math.abs(span))}`]];
   if (a.reach !== null && b.reach !== null) {
     const bytes = b.reach - a.reach;
-    rows.push(["Δbytes", `${bytes < 0 ? "−" : ""}${thousands(Math.abs(bytes))} B`]);
-    if (span !== 0 && bytes / span > 0) rows.push(["rate", rate((8 * bytes) / span)]);
+    rows.push([t`Δbytes`, `${bytes < 0 ? "−" : ""}${thousands(Math.abs(bytes))} B`]);
+    if (span !== 0 && bytes / span > 0) rows.push([t`rate`, rate((8 * bytes) / span)]);
   }
   return rows;
 }
@@ -110,20 +113,20 @@ const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE"];
 function headers(detail: Detail): [string, string][] {
   const options = [
     detail.mss !== null && `MSS ${detail.mss}`,
-    detail.window_scale !== null && `window scale ${detail.window_scale}`,
-    detail.sack_permitted && "SACK permitted",
-    detail.timestamps && `timestamps ${detail.timestamps[0]}, echo ${detail.timestamps[1]}`,
+    detail.window_scale !== null && t`window scale ${detail.window_scale}`,
+    detail.sack_permitted && t`SACK permitted`,
+    detail.timestamps && t`timestamps ${detail.timestamps[0]}, echo ${detail.timestamps[1]}`,
     detail.fast_open && "Fast Open",
     detail.mptcp && "MPTCP",
   ];
   return [
-    ["on the wire", `${thousands(detail.bytes)} B, ${thousands(detail.captured)} captured`],
+    [t`on the wire`, t`${thousands(detail.bytes)} B, ${thousands(detail.captured)} captured`],
     ["TTL", String(detail.ttl)],
-    ...(detail.ip_id === null ? [] : [["IP identification", String(detail.ip_id)] as [string, string]]),
-    ["ECN", ECN[detail.ecn] ?? String(detail.ecn)],
-    ["checksum", detail.checksum],
-    ["window field", thousands(detail.window_field)],
-    ["options", options.filter(Boolean).join(", ") || "none"],
+    ...(detail.ip_id === null ? [] : [[t`IP identification`, String(detail.ip_id)] as [string, string]]),
+    ["ECN", word(ECN[detail.ecn] ?? String(detail.ecn))],
+    [t`checksum`, word(detail.checksum)],
+    [t`window field`, thousands(detail.window_field)],
+    [t`options`, options.filter(Boolean).join(", ") || t`none`],
   ];
 }
 
@@ -162,20 +165,20 @@ export function PacketPanel({
   }, [connection, frame, at, queryClient]);
   const rows = [...packet.rows, ...(detail?.of === frame ? detail.rows : [])];
   return (
-    <aside class="packet" aria-label="Packet">
+    <aside class="packet" aria-label={t`Packet`}>
       <header>
-        <b>frame {String(frame)}</b> <span>{packet.verdict}</span>
-        <button type="button" class="right" onClick={measure} title="Then click another packet: m">
-          measure from here
+        <b>{t`frame ${frame}`}</b> <span>{packet.verdict}</span>
+        <button type="button" class="right" onClick={measure} title={t`Then click another packet: m`}>
+          {t`measure from here`}
         </button>
-        <button type="button" onClick={close} aria-label="Close the packet">
+        <button type="button" onClick={close} aria-label={t`Close the packet`}>
           ×
         </button>
       </header>
       {since && since.frame !== frame && (
-        <dl class="measured" aria-label="Measured">
+        <dl class="measured" aria-label={t`Measured`}>
           <div>
-            <dt>from frame {String(since.frame)}</dt>
+            <dt>{t`from frame ${since.frame}`}</dt>
           </div>
           {between(since, packet).map((row) => (
             <Fact key={row[0]} row={row} />

@@ -1,6 +1,7 @@
 // What is under the pointer: one segment where segments are drawn, else what a column holds.
 
 import { rate, roundBytes, thousands, time } from "../format";
+import { t, word } from "../texts";
 import type { Layout, Scene } from "./figure";
 import { lower, place, value } from "./scale";
 import { heightOf } from "./sequence";
@@ -74,7 +75,7 @@ export function readout(
 ): [string, string][] {
   const { answer, lane } = scene;
   const at = value(plan.x, Math.max(plan.x.at[0], Math.min(plan.x.at[1], pointer.x)));
-  if (!answer) return [["time", `${at.toFixed(6)} s`]];
+  if (!answer) return [[t`time`, `${at.toFixed(6)} s`]];
   const points = answer.points;
   if (found && points) {
     const { index } = found;
@@ -86,27 +87,27 @@ export function readout(
       seq == null ? "–" : thousands(scene.absolute ? (base(side) + seq) % 2 ** 32 : seq);
     const said: [string, string][] = [
       ["frame", String(points.frame[index])],
-      ["time", `${points.t[index]!.toFixed(6)} s`],
+      [t`time`, `${points.t[index]!.toFixed(6)} s`],
       ["Δt", before >= 0 ? time(points.t[index]! - points.t[before]!) : "–"],
-      ["from", own === 0 ? "client" : "server"],
-      ["flags", flagNames(points.flags[index]!)],
-      ["length", `${thousands(points.len[index]!)} B`],
+      [t`from`, own === 0 ? t`client` : t`server`],
+      [t`flags`, flagNames(points.flags[index]!)],
+      [t`length`, `${thousands(points.len[index]!)} B`],
       ["seq", number(points.seq[index], own)],
       ["ack", number(points.ack[index], 1 - own)],
     ];
-    if (points.win[index] != null) said.push(["window", `${thousands(points.win[index]!)} B`]);
-    if (points.fly[index] != null) said.push(["in flight", `${thousands(points.fly[index]!)} B`]);
+    if (points.win[index] != null) said.push([t`window`, `${thousands(points.win[index]!)} B`]);
+    if (points.fly[index] != null) said.push([t`in flight`, `${thousands(points.fly[index]!)} B`]);
     if (points.rtt[index] != null) said.push(["RTT", time(points.rtt[index]!)]);
-    const kind = KINDS[points.kind[index] ?? ""];
-    if (kind) said.push(["kind", kind]);
-    if (points.dup.includes(index)) said.push(["ack is", "a duplicate"]);
-    if (points.dsack.includes(index)) said.push(["SACK says", "D: it had these bytes already"]);
-    if (points.ce.includes(index)) said.push(["mark", "CE"]);
+    const kind = word(KINDS[points.kind[index] ?? ""] ?? "");
+    if (kind) said.push([t`kind`, kind]);
+    if (points.dup.includes(index)) said.push([t`ack is`, t`a duplicate`]);
+    if (points.dsack.includes(index)) said.push([t`SACK says`, t`D: it had these bytes already`]);
+    if (points.ce.includes(index)) said.push([t`mark`, "CE"]);
     return said;
   }
   const data = answer.lanes[lane];
   const column = Math.max(0, lower(data.t, at + answer.width / 1e3) - 1);
-  const said: [string, string][] = [["time", `${at.toFixed(6)} s`]];
+  const said: [string, string][] = [[t`time`, `${at.toFixed(6)} s`]];
   const extremes = (
     term: string,
     [low, high]: [(number | null)[], (number | null)[]],
@@ -117,27 +118,28 @@ export function readout(
   };
   extremes("seq", data.seq, thousands);
   extremes("ack", data.ack, thousands);
-  extremes("in flight", data.fly, roundBytes);
-  extremes("window", data.win, roundBytes);
+  extremes(t`in flight`, data.fly, roundBytes);
+  extremes(t`window`, data.win, roundBytes);
   extremes("RTT", data.rtt, time);
   const now = rates(data, at, at + 1e-9, averageOf(scene), 1);
-  said.push(["throughput", rate(now.sent[0] ?? 0)], ["goodput", rate(now.acked[0] ?? 0)]);
+  said.push([t`throughput`, rate(now.sent[0] ?? 0)], [t`goodput`, rate(now.acked[0] ?? 0)]);
   const near = answer.marks
     .filter(([mark, of, , t]) => of === lane && mark !== "psh" && Math.abs(place(plan.x, t) - pointer.x) < 6)
     .slice(0, 4);
-  for (const [mark, , count, , frame] of near) said.push([mark, `${count} from frame ${frame}`]);
+  for (const [mark, , count, , frame] of near) said.push([mark, t`${count} from frame ${frame}`]);
   return said;
 }
-
-const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
 
 /**
  * Writes terms and what is said of them, without a word to the framework: it happens with every
  * movement of the pointer.
  */
 export function say(list: HTMLDListElement, told: [string, string][]): void {
-  const rows = told.length === 0 ? [["", HINT] as const] : told;
-  if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;
+  const rows =
+    told.length === 0
+      ? [["", t`Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?`] as const]
+      : told;
+  if (told.length === 0 && list.textContent === rows[0]?.[1]) return;
   while (list.children.length > rows.length) list.lastElementChild?.remove();
   rows.forEach(([term, said], at) => {
     const row = list.children[at] ?? list.appendChild(document.createElement("div"));

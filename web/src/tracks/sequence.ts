@@ -6,6 +6,7 @@
 
 import { thousands } from "../format";
 import { TERMS } from "../terms";
+import { t, word } from "../texts";
 import { type Area, background, crisp, leftAxis, type Scene, type Sign, windowLack } from "./figure";
 import { drawMarks, marksOf } from "./marks";
 import type { Painter } from "./painter";
@@ -67,7 +68,9 @@ export function numbersOf(
 const sender = (lane: 0 | 1) => (lane === 0 ? "client" : "server");
 
 export const titleOf = ({ lane, numbers }: Scene): string =>
-  `sequence numbers of the ${sender(lane)}${numbers ? "" : ": nothing was sent here"}`;
+  numbers
+    ? t`sequence numbers of the ${word(sender(lane))}`
+    : t`sequence numbers of the ${word(sender(lane))}: nothing was sent here`;
 
 export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
   if (!numbers) return [];
@@ -75,42 +78,42 @@ export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
   const lost = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0;
   const marks = answer ? marksOf(answer)[lane] : new Set<string>();
   return [
-    ["| data", "data", "A segment, from its first byte to its last; a diamond is PSH."],
+    [t`| data`, "data", t`A segment, from its first byte to its last; a diamond is PSH.`],
     [
-      "⌐ acknowledged",
+      t`⌐ acknowledged`,
       "ackline",
-      "Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several.",
+      t`Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several.`,
     ],
     [
-      answer?.scale_known[lane] === false ? "window unknown" : "¬ window’s edge",
+      answer?.scale_known[lane] === false ? t`window unknown` : t`¬ window’s edge`,
       "edge",
-      "Up to here the receiver allows data: its ACK and its window.",
+      t`Up to here the receiver allows data: its ACK and its window.`,
     ],
     ...(lost
       ? ([
-          ["F T P S retransmitted", "loss", TERMS.retransmitted ?? ""],
-          ["¦ SACK", "program", TERMS.SACK ?? ""],
+          [t`F T P S retransmitted`, "loss", word(TERMS.retransmitted ?? "")],
+          ["¦ SACK", "program", word(TERMS.SACK ?? "")],
         ] satisfies Sign[])
       : []),
     ...(marks.has("dsack")
       ? ([
           [
-            "D duplicate SACK",
+            t`D duplicate SACK`,
             "program",
-            "The receiver says that it had these bytes already (RFC 2883): what was retransmitted was needless, or was copied on the way.",
+            t`The receiver reports that it had these bytes already (RFC 2883): the retransmission was needless, or the network copied the packet.`,
           ],
         ] satisfies Sign[])
       : []),
     ...(["ce", "ece", "cwr"].some((mark) => marks.has(mark))
       ? ([
           [
-            "CE ECE CWR congestion",
+            t`CE ECE CWR congestion`,
             "start",
-            "CE: a queue marked the packet instead of dropping it. ECE: the receiver tells the sender. CWR: the sender has slowed down (RFC 3168).",
+            t`CE: a queue marked the packet instead of dropping it. ECE: the receiver reports this. CWR: the sender has slowed down (RFC 3168).`,
           ],
         ] satisfies Sign[])
       : []),
-    ...(marks.has("zero") ? ([["Z closed window", "loss", TERMS["zero window"] ?? ""]] satisfies Sign[]) : []),
+    ...(marks.has("zero") ? ([[t`Z closed window`, "loss", word(TERMS["zero window"] ?? "")]] satisfies Sign[]) : []),
   ];
 }
 
@@ -128,7 +131,7 @@ export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scal
     drawMarks(painter, scene, area, x, y, answer);
     if (!answer.scale_known[lane]) {
       painter.hatch(area.x, area.y, area.width, 14, palette.edge);
-      painter.text(area.x + area.width - 6, area.y + 11, `window unknown: ${windowLack(scene)}`, palette.ink, "end");
+      painter.text(area.x + area.width - 6, area.y + 11, t`window unknown: ${windowLack(scene)}`, palette.ink, "end");
     }
   });
 }

@@ -5,6 +5,7 @@
 
 import { rate, roundBytes, thousands, time } from "../format";
 import { TERMS } from "../terms";
+import { t, word } from "../texts";
 import type { Palette } from "./colors";
 import { type Area, leftAxis, type Scene, type Sign, windowLack } from "./figure";
 import type { Painter } from "./painter";
@@ -84,22 +85,22 @@ export function flight(scene: Scene): Strip {
   // A window far above would leave the flight at the bottom: it is printed, not drawn.
   const top = Math.max(1, most, window <= most * 2.2 ? window : 0) * 1.12;
   const rounds = transfer && (transfer.from === "client" ? 0 : 1) === lane ? transfer.rounds : [];
-  const above = known && window > top ? `window ${roundBytes(window)} ↑` : known ? "¬ window" : "window unknown";
+  const above = known && window > top ? t`window ${roundBytes(window)} ↑` : known ? t`¬ window` : t`window unknown`;
   return {
-    title: "in flight",
-    means: TERMS["in flight"] ?? "",
+    title: t`in flight`,
+    means: word(TERMS["in flight"] ?? ""),
     signs: [
-      ["— bytes", "data", "Bytes in flight whenever the sender sent or learned of an ACK."],
+      [t`— bytes`, "data", t`Bytes in flight whenever the sender sent, or received an ACK.`],
       ...(rounds.length > 0
         ? [
             [
-              "▬ cwnd, at least",
+              t`▬ cwnd, at least`,
               "start",
-              "The most that was in flight in each round. A sender never has more than its congestion window in flight, so the window was at least this; no capture shows it itself.",
+              t`The most that was in flight in each round. A sender never has more than its congestion window in flight, so the window was at least this; no capture shows the window itself.`,
             ] satisfies Sign,
           ]
         : []),
-      [above, "edge", TERMS.window ?? ""],
+      [above, "edge", word(TERMS.window ?? "")],
     ],
     t: data.t,
     lines: [
@@ -141,20 +142,20 @@ export function roundTrips(scene: Scene): Strip {
   const data = answer.lanes[lane];
   const least = (connection.rtt_ms.min ?? 0) / 1e3;
   const points = answer.points;
-  const [t, values] = points ? [points.t, samples(points)[lane]] : [data.t, data.rtt[1]];
-  const most = Math.max(greatest(values, shown(scene, t, answer.width)), least);
+  const [times, values] = points ? [points.t, samples(points)[lane]] : [data.t, data.rtt[1]];
+  const most = Math.max(greatest(values, shown(scene, times, answer.width)), least);
   return {
-    title: "round-trip time",
-    means: TERMS.RTT ?? "",
+    title: t`round-trip time`,
+    means: word(TERMS.RTT ?? ""),
     signs: [
-      ["▪ sample", "ack", "A segment that was sent once, to the ACK that covers it."],
+      [t`▪ sample`, "ack", t`From a segment that was sent once to the ACK that covers it.`],
       [
-        least > 0 ? `-- minimum, ${time(least)}` : "minimum unknown",
+        least > 0 ? t`-- minimum, ${time(least)}` : t`minimum unknown`,
         "path",
-        "The minimum of the connection: what the path takes when nothing queues.",
+        t`The minimum of the connection: the round trip when nothing queues.`,
       ],
     ],
-    t,
+    t: times,
     lines: [
       { shape: "spread", color: "ack", values: points ? NONE : values, least: points ? NONE : data.rtt[0] },
       { shape: "squares", color: "ack", values, sign: 0 },
@@ -215,11 +216,11 @@ export function throughput(scene: Scene, pixels: number): Strip {
   const found = rates(answer.lanes[lane], scene.from, scene.to, window, Math.max(2, Math.round(pixels / 2)));
   const range: [number, number] = [0, found.t.length];
   return {
-    title: `rates over ${time(window)}`,
-    means: "A sliding window: each point tells of the time before it.",
+    title: t`rates over ${time(window)}`,
+    means: t`A sliding window: each point averages the time before it.`,
     signs: [
-      ["— throughput", "data", TERMS.throughput ?? ""],
-      ["-- goodput", "ackline", TERMS.goodput ?? ""],
+      [t`— throughput`, "data", word(TERMS.throughput ?? "")],
+      [t`-- goodput`, "ackline", word(TERMS.goodput ?? "")],
     ],
     t: found.t,
     lines: [
@@ -239,9 +240,11 @@ export function advertised(scene: Scene): Strip {
   const known = answer.scale_known[lane];
   const [low, high]: Extremes = known ? data.win : [NONE, NONE];
   return {
-    title: known ? `advertised window of the ${receiver}` : `window of the ${receiver}: unknown, ${windowLack(scene)}`,
-    means: TERMS.window ?? "",
-    signs: known ? [["¬ bytes", "edge", TERMS.window ?? ""]] : [],
+    title: known
+      ? t`advertised window of the ${word(receiver)}`
+      : t`window of the ${word(receiver)}: unknown, ${windowLack(scene)}`,
+    means: word(TERMS.window ?? ""),
+    signs: known ? [[t`¬ bytes`, "edge", word(TERMS.window ?? "")]] : [],
     t: data.t,
     lines: [
       { shape: "spread", color: "edge", values: high, least: low },
@@ -294,15 +297,15 @@ export function packets(scene: Scene, pixels: number): Strip {
     return list;
   });
   const [own, other] = [per[lane]!, per[1 - lane]!];
-  const [from, back] = lane === 0 ? ["client", "server"] : ["server", "client"];
+  const [from, back] = lane === 0 ? [t`client`, t`server`] : [t`server`, t`client`];
   return {
-    title: `${countBytes ? "payload bytes" : "packets"} per ${time(interval)}`,
+    title: countBytes ? t`payload bytes per ${time(interval)}` : t`packets per ${time(interval)}`,
     means: countBytes
-      ? "Payload that passed in each interval, copies included."
-      : "Packets that passed in each interval.",
+      ? t`Payload that passed in each interval, copies included.`
+      : t`Packets that passed in each interval.`,
     signs: [
-      [`▮ ${from}`, "data", `What the ${from} sent.`],
-      [`— ${back}`, "ackline", `What the ${back} sent.`],
+      [`▮ ${from}`, "data", t`Sent by the ${from}.`],
+      [`— ${back}`, "ackline", t`Sent by the ${back}.`],
     ],
     t: own.map((_, at) => start + at * interval),
     lines: [

@@ -2,6 +2,7 @@
 
 import { time } from "../format";
 import type { End } from "../model";
+import { t, word } from "../texts";
 import { TakeAlong } from "./export-menu";
 import type { Counts, Figure, Props, Range } from "./live";
 import type { Movement } from "./movement";
@@ -32,32 +33,32 @@ export function Tools(bar: Bar) {
       <button
         type="button"
         onClick={() => go({ from: side === "client" ? "server" : "client", tall: null })}
-        title="The other direction: d"
+        title={t`The other direction: d`}
       >
-        data of the {side}
+        {t`data of the ${word(side)}`}
       </button>
       <button
         type="button"
         aria-pressed={view.absolute}
         onClick={() => go({ absolute: !view.absolute })}
-        title="Sequence numbers as on the wire, or from 0: s"
+        title={t`Sequence numbers as on the wire, or from 0: s`}
       >
-        seq {view.absolute ? "as on the wire" : "from 0"}
+        {view.absolute ? t`seq as on the wire` : t`seq from 0`}
       </button>
       <label>
-        graph{" "}
+        {t`graph`}{" "}
         <select value={view.graph ?? 0} onChange={(event) => go({ graph: Number(event.currentTarget.value) || null })}>
           {GRAPHS.map((label, at) => (
             <option key={label} value={at}>
-              {label}
+              {word(label)}
             </option>
           ))}
         </select>
       </label>
       <Sums {...bar} />
       <TakeAlong props={props} figure={figure} whole={whole} />
-      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys, and what the signs mean: ?">
-        legend ?
+      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title={t`Keys and signs: ?`}>
+        {t`legend ?`}
       </button>
     </div>
   );
@@ -65,15 +66,15 @@ export function Tools(bar: Bar) {
 
 function Zoom({ zoomBy, all }: Movement) {
   return (
-    <div class="group" role="group" aria-label="Zoom">
-      <button type="button" onClick={() => zoomBy(0.5)} title="Zoom in: + or i" aria-label="Zoom in">
+    <div class="group" role="group" aria-label={t`Zoom`}>
+      <button type="button" onClick={() => zoomBy(0.5)} title={t`Zoom in: + or i`} aria-label={t`Zoom in`}>
         +
       </button>
-      <button type="button" onClick={() => zoomBy(2)} title="Zoom out: − or o" aria-label="Zoom out">
+      <button type="button" onClick={() => zoomBy(2)} title={t`Zoom out: − or o`} aria-label={t`Zoom out`}>
         −
       </button>
-      <button type="button" onClick={all} title="All of it: 0">
-        all
+      <button type="button" onClick={all} title={t`The whole range: 0`}>
+        {t`all`}
       </button>
     </div>
   );
@@ -84,19 +85,19 @@ function Sums({ counts, setCounts }: Bar) {
   const { average, interval, countBytes } = counts;
   return (
     <>
-      <label title="The sliding window of throughput and goodput; auto: by the zoom">
-        average rates over <Seconds value={average} choose={(average) => setCounts({ ...counts, average })} />
+      <label title={t`The sliding window of throughput and goodput; auto: by the zoom`}>
+        {t`average rates over`} <Seconds value={average} choose={(average) => setCounts({ ...counts, average })} />
       </label>
-      <label title="Packets or bytes in each interval">
+      <label title={t`Packets or bytes in each interval`}>
         <select
           value={countBytes ? 1 : 0}
           onChange={(event) => setCounts({ ...counts, countBytes: event.currentTarget.value === "1" })}
-          aria-label="Packets or bytes"
+          aria-label={t`Packets or bytes`}
         >
-          <option value={0}>packets</option>
-          <option value={1}>bytes</option>
+          <option value={0}>{t`packets`}</option>
+          <option value={1}>{t`bytes`}</option>
         </select>{" "}
-        per <Seconds value={interval} choose={(interval) => setCounts({ ...counts, interval })} />
+        {t`per`} <Seconds value={interval} choose={(interval) => setCounts({ ...counts, interval })} />
       </label>
     </>
   );
@@ -107,7 +108,7 @@ function Seconds({ value, choose }: { value: number; choose: (seconds: number) =
     <select value={value} onChange={(event) => choose(Number(event.currentTarget.value))}>
       {SPANS.map((one) => (
         <option key={one} value={one}>
-          {one === 0 ? "auto" : time(one)}
+          {one === 0 ? t`auto` : time(one)}
         </option>
       ))}
     </select>

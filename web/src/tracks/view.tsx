@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Connection, End, Frame, Transfer } from "../model";
+import { t, word } from "../texts";
 import { Printed } from "./export-menu";
 import { useKeyboard } from "./keyboard";
 import { KEYS } from "./keys";
@@ -55,7 +56,7 @@ export function Tracks(props: Props) {
     if (screen?.scene && index !== null) setPicked(pick(screen.scene, index));
   };
   return (
-    <section class="tracks" id="tracks" aria-label="What happened in time">
+    <section class="tracks" id="tracks" aria-label={t`Graphs over time`}>
       <Tools {...{ props, figure, movement, side, whole, counts, setCounts, hasKeys, toggleKeys }} />
       {hasKeys && <KeyList />}
       {asking && <GoTo close={() => setAsking(false)} go={movement.toFrame} />}
@@ -63,11 +64,11 @@ export function Tracks(props: Props) {
       <Graphs {...{ props, figure, movement, side, click }} />
       {figure.isCoarse && (
         <p class="coarse dim" role="status">
-          This file holds nothing finer here: `whyslow view` of the capture shows every packet.
+          {t`This file holds nothing finer here: \`whyslow view\` of the capture shows every packet.`}
         </p>
       )}
       <Printed props={props} figure={figure} />
-      <dl ref={figure.live.readings} class="readout" aria-label="Under the pointer" />
+      <dl ref={figure.live.readings} class="readout" aria-label={t`Under the pointer`} />
       {picked && (
         <PacketPanel
           packet={picked}
@@ -101,7 +102,7 @@ function Graphs({
   if (why !== null) {
     return (
       <p class="nograph" role="status">
-        No graphs: {why}
+        {t`No graphs: ${why}`}
       </p>
     );
   }
@@ -112,7 +113,7 @@ function Graphs({
       tabIndex={0}
       role="group"
       aria-busy={!isDrawn}
-      aria-label={`Graphs of connection ${props.connection.id}, data of the ${side}. Plus and minus zoom, arrows move, question mark lists all keys.`}
+      aria-label={t`Graphs of connection ${props.connection.id}, data of the ${word(side)}. Plus and minus zoom, arrows move, question mark lists all keys.`}
       {...pointer}
       onDblClick={() => movement.go({ zoom: null })}
     />
@@ -141,15 +142,15 @@ function KeyList() {
       {SIGNS.map(([sign, means]) => (
         <div key={sign}>
           <dt>{sign}</dt>
-          <dd>{means}</dd>
+          <dd>{word(means)}</dd>
         </div>
       ))}
       {KEYS.map(([key, does]) => (
         <div key={key}>
           <dt>
-            <kbd>{key}</kbd>
+            <kbd>{word(key)}</kbd>
           </dt>
-          <dd>{does}</dd>
+          <dd>{word(does)}</dd>
         </div>
       ))}
     </dl>
@@ -172,7 +173,7 @@ function GoTo({ close, go }: { close: () => void; go: (frame: Frame) => void }) 
       }}
     >
       <label>
-        Frame{" "}
+        {t`Frame`}{" "}
         <input
           ref={input}
           inputMode="numeric"

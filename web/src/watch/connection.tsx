@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { ConnectionView } from "../connection";
 import { count } from "../format";
 import { localServer } from "../query-client";
+import { t } from "../texts";
 import type { State } from "../url-state";
 import { attachToConnection } from "../words";
 import type { WatchProps } from ".";
@@ -41,7 +42,7 @@ export function LiveConnection(props: WatchProps & { id: number; latest: Board |
       <main class="waiting">
         <p role="alert">{opened}</p>
         <button type="button" onClick={() => go({ connection: null, transfer: null, zoom: null })}>
-          All transfers
+          {t`All transfers`}
         </button>
       </main>
     );
@@ -78,23 +79,23 @@ function Shown(props: WatchProps & { opened: Opened; latest: Board | null; again
             class="button"
             href={`save?c=${connection.id}`}
             download={`whyslow-${connection.id}.pcapng`}
-            title="All of the connection’s packets that are in memory, as pcapng"
+            title={t`All of the connection’s packets that are in memory, as pcapng`}
           >
-            Save packets
+            {t`Save packets`}
           </a>
         )}
         {newer > 0 && (
           <button type="button" onClick={again}>
-            Show {count(newer, "newer transfer")} of it
+            {t`Show ${count(newer, "newer transfer")} of it`}
           </button>
         )}
         {opened.packets !== null && (
           <span class="dim">
-            {count(opened.packets, "packet")} in memory
-            {opened.missing > 0 && `; ${count(opened.missing, "packet")} before are not any more`}
+            {t`${count(opened.packets, "packet")} in memory`}
+            {opened.missing > 0 && t`; ${count(opened.missing, "earlier packet")} dropped from memory`}
           </span>
         )}
-        {hasLeft && <span>The transfer that was to be shown is not held any more; this is another one.</span>}
+        {hasLeft && <span>{t`The requested transfer is no longer in memory; this is another one.`}</span>}
       </div>
       <ConnectionView
         key={connection.id}

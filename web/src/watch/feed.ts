@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { localServer } from "../query-client";
+import { t } from "../texts";
 import { added, type Board, withNews } from "./board";
 import type { News } from "./model";
 
@@ -46,7 +47,7 @@ async function follow(take: (news: News) => void, silent: (why: string | null) =
       silent(null);
     } catch (error) {
       if (end.aborted) return;
-      silent(`whyslow does not answer (${(error as Error).message}): was it ended?`);
+      silent(t`whyslow does not respond (${(error as Error).message}): was it ended?`);
       pause = AGAIN;
     }
     if (!isOver) await new Promise((done) => setTimeout(done, pause));

@@ -4,6 +4,7 @@ import type { Content } from "../document";
 import { FindingCard } from "../finding";
 import { count, rate, roundBytes, thousands, time } from "../format";
 import { Cause } from "../help";
+import { t } from "../texts";
 import type { Go } from "../url-state";
 import { findingOf, problemOf } from "../words";
 import type { WatchProps } from ".";
@@ -25,7 +26,7 @@ export function Now(part: Part) {
         <h1>{sentence(state)}</h1>
         {state.failure !== null && (
           <p class="failed" role="alert">
-            <b>It broke off.</b> {state.failure}
+            <b>{t`The watch failed.`}</b> {state.failure}
           </p>
         )}
         {feed.silence !== null && (
@@ -38,8 +39,8 @@ export function Now(part: Part) {
         <Freezer feed={feed} isOver={state.is_over} />
       </section>
       <div class="losses">
-        <Losses of="causes" title="By cause" {...{ state, content, help, go }} />
-        <Losses of="servers" title="By server" {...{ state, content, help, go }} />
+        <Losses of="causes" title={t`By cause`} {...{ state, content, help, go }} />
+        <Losses of="servers" title={t`By server`} {...{ state, content, help, go }} />
       </div>
       <Together state={state} content={content} help={help} />
     </>
@@ -48,39 +49,39 @@ export function Now(part: Part) {
 
 function sentence({ is_over, minute, total, transfers, transfers_with_cause, packets }: WatchState): string {
   const worst = (tables: LossTables) => tables.causes[0];
-  const described = (loss: Loss) => `${loss.name}: ${time(loss.seconds)} in ${count(loss.transfers, "transfer")}`;
+  const described = (loss: Loss) => t`${loss.name}: ${time(loss.seconds)} in ${count(loss.transfers, "transfer")}`;
   if (is_over) {
     const most = worst(total);
-    const lost = `The watch has ended: ${thousands(transfers_with_cause)} of ${count(transfers, "transfer")} lost time`;
-    return most ? `${lost}, most of it to ${described(most)}.` : `${lost}.`;
+    const lost = t`The watch has ended: ${thousands(transfers_with_cause)} of ${count(transfers, "transfer")} lost time`;
+    return most ? t`${lost}, most of it to ${described(most)}.` : t`${lost}.`;
   }
-  if (packets === 0) return "No packet has come yet.";
+  if (packets === 0) return t`No packet has arrived so far.`;
   const most = worst(minute);
   return most
-    ? `In the last minute most time was lost to ${described(most)}.`
-    : "No transfer lost time in the last minute.";
+    ? t`In the last minute most time was lost to ${described(most)}.`
+    : t`No transfer lost time in the last minute.`;
 }
 
 /** 35 h 22 min, 14 s */
 function span(seconds: number): string {
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${thousands(Math.floor(minutes / 60))} h ${minutes % 60} min`;
+  return minutes < 60 ? t`${minutes} min` : t`${thousands(Math.floor(minutes / 60))} h ${minutes % 60} min`;
 }
 
 function Figures({ state }: { state: WatchState }) {
   const { rates } = state;
   const figures: [string, string, string][] = [
-    ["watched", span(state.elapsed_s), state.first_time ? `since ${clock(state.first_time)} UTC` : ""],
-    ["packets", thousands(state.packets), `${thousands(rates.packets)} a second`],
-    ["on the wire", roundBytes(state.bytes), rate(Math.round(rates.bits))],
+    [t`watched`, span(state.elapsed_s), state.first_time ? t`since ${clock(state.first_time)} UTC` : ""],
+    [t`packets`, thousands(state.packets), t`${thousands(rates.packets)} a second`],
+    [t`on the wire`, roundBytes(state.bytes), rate(Math.round(rates.bits))],
     [
-      "transfers",
+      t`transfers`,
       thousands(state.transfers),
-      `${rates.transfers < 10 ? rates.transfers.toFixed(1) : thousands(rates.transfers)} a second`,
+      t`${rates.transfers < 10 ? rates.transfers.toFixed(1) : thousands(rates.transfers)} a second`,
     ],
-    ["lost time", thousands(state.transfers_with_cause), "transfers"],
-    ["connections", thousands(state.connections), "open of late"],
+    [t`lost time`, thousands(state.transfers_with_cause), t`transfers`],
+    [t`connections`, thousands(state.connections), t`recently open`],
   ];
   return (
     <dl class="figures">
@@ -101,19 +102,15 @@ const clock = (iso: string) => iso.split("T")[1]?.slice(0, 8) ?? iso;
 /** What of the packets is missing, and who left it out. */
 function Missing({ state }: { state: WatchState }) {
   const counts: [number, string, string][] = [
-    [
-      state.dropped_by_ring,
-      "dropped by the ring",
-      "whyslow was too slow for them: a larger --ring, or a filter, helps",
-    ],
-    [state.dropped_by_interface, "dropped by the interface", "before any filter"],
-    [state.cut_packets, "cut", "longer than --snaplen: their first bytes were taken"],
+    [state.dropped_by_ring, t`dropped by the ring`, t`whyslow was too slow for them: use a larger --ring, or a filter`],
+    [state.dropped_by_interface, t`dropped by the interface`, t`before any filter`],
+    [state.cut_packets, t`cut`, t`longer than --snaplen: only their first bytes were kept`],
   ];
   const more = state.transfers_not_listed;
   return (
     <>
       <p class="missing">
-        Packets that are missing:{" "}
+        {t`Missing packets:`}{" "}
         {counts.map(([packets, what, why]) => (
           <span key={what} class={packets > 0 ? "some" : "dim"} title={why}>
             <b>{thousands(packets)}</b> {what}
@@ -122,7 +119,8 @@ function Missing({ state }: { state: WatchState }) {
       </p>
       {more > 0 && (
         <p class="problem">
-          <b>! {count(more, "more transfer")}</b> ended at once on one connection, and are not listed
+          <b>! {count(more, "more transfer")}</b>
+          {t` ended at once on one connection, and are not listed`}
         </p>
       )}
       {state.problems.map((problem) => (
@@ -146,14 +144,10 @@ function Freezer({ feed, isOver }: { feed: Feed; isOver: boolean }) {
   return (
     <p class="freezer" role="status">
       <button type="button" aria-pressed={isFrozen} onClick={() => freeze(!isFrozen)}>
-        {isFrozen ? "Continue" : "Freeze"}
+        {isFrozen ? t`Continue` : t`Freeze`}
       </button>
-      {isFrozen && (
-        <span>
-          Frozen: <b>{count(fresh.size, "transfer")}</b> since
-        </span>
-      )}
-      {!isFrozen && fresh.size > 0 && <span class="dim">{count(fresh.size, "transfer")} since are marked</span>}
+      {isFrozen && <span>{t`Frozen: ${count(fresh.size, "transfer")} since`}</span>}
+      {!isFrozen && fresh.size > 0 && <span class="dim">{t`${count(fresh.size, "transfer")} since then, marked`}</span>}
     </p>
   );
 }
@@ -180,26 +174,26 @@ function Losses({ of, title, state, content, help, go }: LossProps) {
     </>
   );
   return (
-    <section aria-label={`Time lost ${title.toLowerCase()}`}>
+    <section aria-label={t`Time lost: ${title}`}>
       <table class="rows">
         <thead>
           <tr>
             <th scope="col" class="text">
               {title}
             </th>
-            <th scope="col">this minute</th>
+            <th scope="col">{t`this minute`}</th>
             <th scope="col" class="level1">
-              transfers
+              {t`transfers`}
             </th>
-            <th scope="col">all</th>
+            <th scope="col">{t`in all`}</th>
             <th scope="col" class="level1">
-              transfers
+              {t`transfers`}
             </th>
           </tr>
         </thead>
         <tbody>
           {names.map((name) => (
-            <tr key={name} onClick={() => go({ filter: `${field}:${name}` }, true)} title="List these transfers">
+            <tr key={name} onClick={() => go({ filter: `${field}:${name}` }, true)} title={t`List these transfers`}>
               <td class="text">
                 {of === "causes" ? (
                   <Cause slug={name} content={content} help={help} />
@@ -215,7 +209,7 @@ function Losses({ of, title, state, content, help, go }: LossProps) {
           ))}
         </tbody>
       </table>
-      {names.length === 0 && <p class="dim">Nothing lost time so far.</p>}
+      {names.length === 0 && <p class="dim">{t`Nothing lost time so far.`}</p>}
     </section>
   );
 }
@@ -225,13 +219,11 @@ function Together({ state, content, help }: Pick<LossProps, "state" | "content" 
   if (state.together.length === 0) return null;
   return (
     <details class="together">
-      <summary>{count(state.together.length, "finding")} over several connections</summary>
+      <summary>{t`${count(state.together.length, "finding")} over several connections`}</summary>
       <div class="cards">
         {[...state.together].reverse().map(({ time: at, finding, words }) => (
           <div key={`${at} ${finding.cause}`}>
-            <p class="dim">
-              {at}, {count(finding.connections?.length ?? 0, "connection")}
-            </p>
+            <p class="dim">{t`${at}, ${count(finding.connections?.length ?? 0, "connection")}`}</p>
             <FindingCard finding={findingOf(finding, words)} content={content} help={help} />
           </div>
         ))}

@@ -6,6 +6,8 @@ import { count, roundBytes, thousands, time } from "../format";
 import { Cause } from "../help";
 import { FIELDS, readQuery } from "../query";
 import { type Column, Table } from "../table";
+import { t } from "../texts";
+import { lang } from "../words";
 import type { WatchProps } from ".";
 import type { Board, LiveRow } from "./board";
 import type { Feed } from "./feed";
@@ -18,18 +20,18 @@ export function Transfers(props: WatchProps & { feed: Feed; board: Board }) {
   const query = useMemo(() => readQuery(view.filter), [view.filter]);
   const rows = useMemo(() => [...board.rows.values()].filter(query.matches), [board.rows, query]);
   const first = board.state.first_time;
-  const columns = useMemo(() => columnsOf(first, content, help), [first, content, help]);
+  const columns = useMemo(() => columnsOf(first, content, help), [first, content, help, lang()]);
   const open = (row: LiveRow) => go({ connection: row.id, transfer: row.from ? row.serial : null, zoom: null });
   const mark = (row: LiveRow) => (feed.fresh.has(row.serial) && !feed.isFrozen ? "fresh" : "");
   return (
-    <section aria-label="Transfers that have ended">
+    <section aria-label={t`Transfers that have ended`}>
       <div class="tablehead">
-        <h2>Transfers</h2>
+        <h2>{t`Transfers`}</h2>
         <input
           type="search"
           placeholder="duration>1 cause:loss server:example"
-          title={`Words, or fields: ${FIELDS.join(", ")}; > < = compare, a minus in front excludes`}
-          aria-label="Filter"
+          title={t`Words, or fields: ${FIELDS.join(", ")}; : searches, > < == compare; and, or, not, a minus in front excludes`}
+          aria-label={t`Filter`}
           aria-invalid={query.error !== null}
           value={view.filter}
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
@@ -43,10 +45,10 @@ export function Transfers(props: WatchProps & { feed: Feed; board: Board }) {
         columns={columns}
         first={TOOK}
         open={open}
-        label="Transfers"
-        name={(row) => `${clock(first, row.end)}, transfer ${row.serial}`}
+        label={t`Transfers`}
+        name={(row) => t`${clock(first, row.end)}, transfer ${row.serial}`}
         mark={mark}
-        nothing={board.rows.size === 0 ? "No transfer has ended yet." : "Nothing matches the filter."}
+        nothing={board.rows.size === 0 ? t`No transfer has ended so far.` : t`Nothing matches the filter.`}
       />
     </section>
   );
@@ -61,9 +63,9 @@ function clock(first: string | null, seconds: number): string {
 /** How many are listed, and what is not. */
 function listed(board: Board, rows: number): string {
   const held = board.rows.size;
-  const shown = rows === held ? count(held, "transfer") : `${thousands(rows)} of ${count(held, "transfer")}`;
+  const shown = rows === held ? count(held, "transfer") : t`${thousands(rows)} of ${count(held, "transfer")}`;
   if (board.leftOut === 0) return shown;
-  return `${shown}: the newest, the slowest and the costliest; ${count(board.leftOut, "other")} left out, and counted above`;
+  return t`${shown}: the newest, the slowest and the costliest; ${count(board.leftOut, "other")} left out, and counted above`;
 }
 
 /** Where the time that it took stands among the columns. */
@@ -72,39 +74,39 @@ const TOOK = 3;
 function columnsOf(first: string | null, content: Content, help: (slug: string) => void): Column<LiveRow>[] {
   return [
     {
-      head: "ended",
-      title: "UTC, on the clock of the packets",
+      head: t`ended`,
+      title: t`UTC, by the clock of the capture`,
       key: (row) => row.end,
       cell: (row) => clock(first, row.end),
       width: "7.4rem",
     },
-    { head: "server", key: (row) => row.server, cell: (row) => row.server, isText: true },
-    { head: "client", key: (row) => row.client, cell: (row) => row.client, isText: true, level: 2 },
+    { head: t`server`, key: (row) => row.server, cell: (row) => row.server, isText: true },
+    { head: t`client`, key: (row) => row.client, cell: (row) => row.client, isText: true, level: 2 },
     {
-      head: "took",
-      title: "For how long its user waited",
+      head: t`waited`,
+      title: t`From the first byte of the request to the last of the response`,
       key: (row) => row.took,
       cell: (row) => time(row.took),
       width: "5.6rem",
     },
     {
-      head: "cost",
-      title: "What its costliest cause cost",
+      head: t`cost`,
+      title: t`Cost of its costliest cause`,
       key: (row) => row.lost,
       cell: (row) => (row.lost > 0 ? time(row.lost) : "–"),
       level: 1,
       width: "5.6rem",
     },
     {
-      head: "cause",
+      head: t`cause`,
       key: (row) => row.causes[0] ?? "",
       cell: (row) =>
         row.causes.slice(0, FEW_CAUSES).map((slug) => <Cause key={slug} slug={slug} content={content} help={help} />),
       isText: true,
     },
     {
-      head: "bytes",
-      title: "↑ from the client, ↓ from the server",
+      head: t`bytes`,
+      title: t`↑ from the client, ↓ from the server`,
       key: (row) => row.bytes,
       cell: (row) => `${row.from === null ? "" : row.from === "client" ? "↑ " : "↓ "}${roundBytes(row.bytes)}`,
       level: 1,
@@ -112,18 +114,18 @@ function columnsOf(first: string | null, content: Content, help: (slug: string) 
     },
     {
       head: "RTT",
-      title: "Median round-trip time",
+      title: t`Median round-trip time`,
       key: (row) => row.rtt ?? -1,
       cell: (row) => (row.rtt === null ? "–" : time(row.rtt)),
       level: 3,
       width: "5.6rem",
     },
     {
-      head: "carries",
-      title: "What it carried, and the program on this machine",
+      head: t`carries`,
+      title: t`Its content, and the program on this machine`,
       key: (row) => row.words ?? "",
       cell: (row) =>
-        [row.from === null ? "whole connection" : row.label, row.process, row.revised ? "went on" : null]
+        [row.from === null ? t`whole connection` : row.label, row.process, row.revised ? t`continued` : null]
           .filter(Boolean)
           .join(" · "),
       isText: true,

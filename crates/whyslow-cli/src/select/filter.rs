@@ -1,4 +1,5 @@
-//! [`Filter`]: a small subset of display filters, over connections.
+//! [`Filter`]: a small subset of display filters, over connections. The page's search is the same
+//! language (`web/src/query.ts`); `filter/cases.json` holds both to it.
 //!
 //! | test | holds for connections |
 //! |---|---|
@@ -7,14 +8,20 @@
 //! | `port 443`, `tcp.port == 443` | of this port |
 //! | `tcp.stream == 5` | numbered so in Wireshark |
 //! | `tcp`, `quic` | of this protocol |
+//! | `rtt > 50ms`, `down >= 1MB` | whose figure compares so |
+//! | `cause:loss`, `state == open` | whose text contains this, or is this |
+//! | `example` | with this word in a name, an address, a cause or the state |
 //!
 //! `client` and `server` (or `src` and `dst`) before `host`, `net` and `port` name one end. Tests
-//! are combined with `and`, `or`, `not` (`&&`, `||`, `!`) and parentheses.
+//! are combined with `and`, `or`, `not` (`&&`, `||`, `!`) and parentheses. Tests without a word
+//! between them must all hold; a minus in front negates a test.
 
 mod error;
+mod field;
 mod parse;
 mod token;
 
+pub use field::{Figure, Subject, Text};
 pub use parse::parse;
 
 use std::fmt;
@@ -49,6 +56,14 @@ pub enum Test {
     Tcp,
     /// It is a QUIC connection.
     Quic,
+    /// A figure compares so with a number in seconds, bytes or segments.
+    Figure(Figure, Comparison, f64),
+    /// A text contains this.
+    Contains(Text, String),
+    /// A text is this.
+    Is(Text, String),
+    /// A name, an address, a cause or the state contains this.
+    Word(String),
 }
 
 /// Whose property it is.
@@ -101,18 +116,19 @@ impl Comparison {
 
 impl Filter {
     /// Whether a connection matches the filter.
-    pub fn matches(&self, connection: &Connection) -> bool {
+    pub fn matches(&self, subject: Subject<'_>) -> bool {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.matches(connection)),
-            Self::Any(parts) => parts.iter().any(|part| part.matches(connection)),
-            Self::Not(part) => !part.matches(connection),
-            Self::Test(test) => test.matches(connection),
+            Self::All(parts) => parts.iter().all(|part| part.matches(subject)),
+            Self::Any(parts) => parts.iter().any(|part| part.matches(subject)),
+            Self::Not(part) => !part.matches(subject),
+            Self::Test(test) => test.matches(subject),
         }
     }
 }
 
 impl Test {
-    fn matches(&self, connection: &Connection) -> bool {
+    fn matches(&self, subject: Subject<'_>) -> bool {
+        let connection = subject.connection;
         match self {
             Self::Host(which, host) => which.any(connection, |end| is_host(end, host)),
             Self::Net(which, net, bits) => which.any(connection, |end| is_within(end, *net, *bits)),
@@ -122,6 +138,12 @@ impl Test {
             }
             Self::Tcp => connection.quic.is_none(),
             Self::Quic => connection.quic.is_some(),
+            Self::Figure(figure, comparison, wanted) => {
+                figure.of(connection).is_some_and(|value| comparison.holds(value, *wanted))
+            }
+            Self::Contains(text, wanted) => text.of(subject).iter().any(|one| one.contains(wanted)),
+            Self::Is(text, wanted) => text.of(subject).iter().any(|one| one == wanted),
+            Self::Word(wanted) => field::anything(subject).iter().any(|one| one.contains(wanted)),
         }
     }
 }
@@ -198,6 +220,12 @@ impl fmt::Display for Test {
             Self::Stream(comparison, number) => write!(f, "tcp.stream {} {number}", comparison.symbol()),
             Self::Tcp => f.write_str("tcp"),
             Self::Quic => f.write_str("quic"),
+            Self::Figure(figure, comparison, value) => {
+                write!(f, "{} {} {value}{}", figure.name(), comparison.symbol(), figure.unit())
+            }
+            Self::Contains(text, wanted) => write!(f, "{}:{wanted}", text.name()),
+            Self::Is(text, wanted) => write!(f, "{} == {wanted}", text.name()),
+            Self::Word(wanted) => f.write_str(wanted),
         }
     }
 }

@@ -6,9 +6,11 @@ pub mod filter;
 use crate::quantity;
 use anyhow::bail;
 use clap::Args;
-use filter::Filter;
+use filter::{Filter, Subject};
+use std::collections::HashMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Analysis, Connection, Endpoint, Problem};
+use whyslow_diagnosis::compare::{TransferName, choose};
 use whyslow_report::problems::SELECTION;
 use whyslow_report::ranking;
 use whyslow_units::Nanos;
@@ -20,8 +22,11 @@ pub struct Selection {
     /// Show full detail for one connection.
     #[arg(long, value_name = "ID", value_parser = connection)]
     pub connection: Option<u64>,
-    /// Only connections that match, as `host 192.0.2.1 and not port 22` or `tcp.stream == 5`
-    /// (docs/usage.md has the syntax).
+    /// One of its transfers, from 1, as `FILE#3.2` names it.
+    #[arg(skip)]
+    pub transfer: Option<usize>,
+    /// Only connections that match, as `rtt>50 cause:loss` or `host 192.0.2.1 and not port 22`:
+    /// the language of the page's search (docs/usage.md has its fields).
     #[arg(long, short = 'Y', value_name = "EXPR", value_parser = filter::parse)]
     pub filter: Option<Filter>,
     /// Only connections with this server: its name, its address, or either with its port.
@@ -50,12 +55,16 @@ impl Selection {
     pub fn apply(&self, analysis: &mut Analysis) -> anyhow::Result<()> {
         if let Some(id) = self.connection {
             is_there(analysis, id)?;
+            if let Some(transfer) = self.transfer {
+                choose(analysis, TransferName { connection: Some(id), transfer: Some(transfer) })?;
+            }
         }
         let total = analysis.connections.len();
         let of_cause = self.cause.map(|cause| costs(analysis, cause));
+        let shared = shared_causes(analysis);
         analysis.connections.retain(|connection| {
             let has_cause = of_cause.as_ref().is_none_or(|ids| ids.contains(&connection.id));
-            has_cause && self.selects(connection)
+            has_cause && self.selects(connection, shared.get(&connection.id).map_or(&[], Vec::as_slice))
         });
         let left: Vec<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
         let is_left = |id: &u64| left.binary_search(id).is_ok();
@@ -73,11 +82,12 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether a connection has all that was asked for, but the cause.
-    pub fn selects(&self, connection: &Connection) -> bool {
+    /// Whether a connection has all that was asked for, but the cause. `shared`: the causes of
+    /// findings over it and others.
+    pub fn selects(&self, connection: &Connection, shared: &[Cause]) -> bool {
         let end = connection.start_s + connection.duration_s;
         self.connection.is_none_or(|id| connection.id == id)
-            && self.filter.as_ref().is_none_or(|filter| filter.matches(connection))
+            && self.filter.as_ref().is_none_or(|filter| filter.matches(Subject { connection, shared }))
             && self.server.as_ref().is_none_or(|name| is_server(&connection.server, name))
             && self.slower_than.is_none_or(|least| connection.transfers.iter().any(|one| one.waited() > least))
             && self.from.is_none_or(|from| end >= from)
@@ -105,6 +115,17 @@ impl Selection {
         }
         capture.problems.push(Problem { slug: SELECTION.to_owned(), count: left_out as u64, detail: detail.into() });
     }
+}
+
+/// By connection: the causes of findings over it and others.
+fn shared_causes(analysis: &Analysis) -> HashMap<u64, Vec<Cause>> {
+    let mut shared: HashMap<u64, Vec<Cause>> = HashMap::new();
+    for finding in &analysis.findings {
+        for id in &finding.connections {
+            shared.entry(*id).or_default().push(finding.cause);
+        }
+    }
+    shared
 }
 
 /// The connections that a cause cost time, alone or with others.

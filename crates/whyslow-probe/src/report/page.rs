@@ -70,7 +70,7 @@ pub fn page(results: &Results, width: usize, detail: Detail) -> String {
                 return page.finish();
             }
             page.gap();
-            let view = terminal::View { width, top: None, full: false, lang: Lang::En };
+            let view = terminal::View { width, top: None, full: false, transfer: None, lang: Lang::En };
             let mut text = page.finish();
             text += &terminal::page(&recorded.analysis, view);
             if let Some(compared) = side_by_side::compared(results, width) {

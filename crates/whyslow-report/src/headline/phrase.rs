@@ -101,6 +101,8 @@ pub(super) enum Phrase {
     Healthy { subject: Subject, took: Nanos, idle: Nanos },
     OnlyQuic { quic: u64, of: u64 },
     NoTcp { packets: u64 },
+    NoPacket,
+    CaptureTcp,
     MostlyUnread { unread: u64, of: u64 },
     Little { cost: String, clause: String },
     SwitchQuicOff,
@@ -113,6 +115,13 @@ pub(super) enum Phrase {
     SomeUnknown { transfers: u64, of: u64 },
     Costliest { cause: Cause },
 }
+
+// Advice for captures without a connection, in both languages.
+const CAPTURE_TCP: &str = "Capture the TCP packets of a transfer, from before it begins until it ends: `whyslow capture local` prints the command for this machine.";
+const SWITCH_QUIC_OFF: &str = "Begin the capture before the client connects, with whole packets (tcpdump -s 0); to see the same over TCP, switch QUIC (HTTP/3) off in the client.";
+const CAPTURE_TCP_ZH: &str =
+    "请抓取一次传输的 TCP 报文，从它开始之前直到结束：`whyslow capture local` 打印本机的抓包命令。";
+const SWITCH_QUIC_OFF_ZH: &str = "请在客户端建立连接之前开始抓包，并抓取完整报文（tcpdump -s 0）；要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）。";
 
 impl Phrase {
     pub(super) fn text(&self, lang: Lang) -> String {
@@ -156,6 +165,8 @@ impl Phrase {
                 units::thousands(*quic),
                 units::count(*of, "packet")
             ),
+            Self::NoPacket => "There is no TCP connection to explain: the capture is empty.".to_owned(),
+            Self::CaptureTcp => CAPTURE_TCP.to_owned(),
             Self::NoTcp { packets } => {
                 format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
             }
@@ -165,9 +176,7 @@ impl Phrase {
                 units::count(*of, "packet")
             ),
             Self::Little { cost, clause } => format!("Nothing was slow: only {cost} went by because {clause}."),
-            Self::SwitchQuicOff => {
-                "Begin the capture before the client connects, with whole packets (tcpdump -s 0); to see the same over TCP, switch QUIC (HTTP/3) off in the client.".to_owned()
-            }
+            Self::SwitchQuicOff => SWITCH_QUIC_OFF.to_owned(),
             Self::Took { subject, took, verdict } => format!("{} took {took}: {verdict}.", capital(subject)),
             Self::NeverOpened => "The connection was never opened: the server did not answer.".to_owned(),
             Self::Refused => "The connection was refused: a reset answered the SYN.".to_owned(),
@@ -218,6 +227,8 @@ impl Phrase {
                 units::thousands(*of),
                 units::thousands(*quic)
             ),
+            Self::NoPacket => "没有可以解释的 TCP 连接：抓包是空的。".to_owned(),
+            Self::CaptureTcp => CAPTURE_TCP_ZH.to_owned(),
             Self::NoTcp { packets } => {
                 format!("没有可以解释的 TCP 连接：{} 个报文中没有 TCP。", units::thousands(*packets))
             }
@@ -227,9 +238,7 @@ impl Phrase {
                 units::thousands(*unread)
             ),
             Self::Little { cost, clause } => format!("没有变慢：只有 {cost} 是因为{clause}。"),
-            Self::SwitchQuicOff => {
-                "请在客户端建立连接之前开始抓包，并抓取完整报文（tcpdump -s 0）；要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）。".to_owned()
-            },
+            Self::SwitchQuicOff => SWITCH_QUIC_OFF_ZH.to_owned(),
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),
             Self::Refused => "连接被拒绝：SYN 收到了 RST。".to_owned(),

@@ -34,7 +34,12 @@ fn capture_without_tcp_lists_its_packets() {
     let mut analysis = example::analysis(Vec::new());
     assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain.");
     analysis.captures[0].tcp_packets = 0;
-    assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain: none of 715 packets is TCP.");
+    let headline = of(&analysis, Lang::En);
+    assert_eq!(headline.sentence, "There is no TCP connection to explain: none of 715 packets is TCP.");
+    assert!(headline.advice.is_some_and(|advice| advice.contains("`whyslow capture local`")));
+    analysis.captures[0].packets = 0;
+    assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain: the capture is empty.");
+    analysis.captures[0].packets = 715;
     analysis.captures[0].problems.push(Problem::new(QUIC, 700, "QUIC"));
     let headline = of(&analysis, Lang::En);
     assert_eq!(

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod brief;
 pub mod compare;
+pub mod digest;
 pub mod evidence;
 pub mod forecast;
 pub mod json;

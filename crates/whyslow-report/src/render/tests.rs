@@ -77,8 +77,10 @@ fn hides_nothing(what: &str, text: &str) {
 fn no_renderer_prints_what_is_hidden() {
     let analysis = hostile();
     for full in [false, true] {
-        let page =
-            terminal::page(&analysis, terminal::View { width: 100, top: Some(9), full, lang: crate::words::Lang::En });
+        let page = terminal::page(
+            &analysis,
+            terminal::View { width: 100, top: Some(9), full, transfer: None, lang: crate::words::Lang::En },
+        );
         hides_nothing("terminal", &anstream::adapter::strip_str(&page).to_string());
     }
     for connection in &analysis.connections {

@@ -199,7 +199,7 @@ fn draw_help(frame: &mut Frame<'_>) {
 fn draw_open(record: &Record, scroll: u16, color: bool, frame: &mut Frame<'_>) -> u16 {
     let area = frame.area();
     let area = Rect { height: area.height.saturating_sub(1), ..area };
-    let view = terminal::View { width: area.width.into(), top: None, full: true, lang: Lang::En };
+    let view = terminal::View { width: area.width.into(), top: None, full: true, transfer: None, lang: Lang::En };
     let page = terminal::page(&record.analysis(), view);
     let lines: Vec<Line<'static>> = page.lines().map(|line| ansi(line, color)).collect();
     let last = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);

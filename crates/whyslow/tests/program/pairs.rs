@@ -305,7 +305,10 @@ fn a_problem_names_the_frame_of_its_own_capture() {
 fn the_page_prints_a_transfer_once() {
     let inputs = ["client", "server"].map(|end| Input::Path(format!("../../samples/loss-{end}.pcap").into()));
     let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
-    let page = terminal::page(&analysis, View { width: 100, top: Some(3), full: false, lang: Default::default() });
+    let page = terminal::page(
+        &analysis,
+        View { width: 100, top: Some(3), full: false, transfer: None, lang: Default::default() },
+    );
     let page = anstream::adapter::strip_str(&page).to_string();
     assert_eq!(page.matches("\n  loss   ").count(), 1, "{page}");
     insta::assert_snapshot!("loss-both-ends", page);

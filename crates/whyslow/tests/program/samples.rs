@@ -456,7 +456,10 @@ fn pages() {
         // From the package's folder, which is where tests run.
         let input = Input::Path(format!("../../samples/{name}.pcap").into());
         let analysis = whyslow_io::explain(&[input], &Stop::default(), &mut |_| ()).unwrap();
-        let page = terminal::page(&analysis, View { width: 100, top: Some(10), full: false, lang: Default::default() });
+        let page = terminal::page(
+            &analysis,
+            View { width: 100, top: Some(10), full: false, transfer: None, lang: Default::default() },
+        );
         insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }
 }

@@ -1,6 +1,7 @@
 //! A filter's text → [`Filter`].
 
 use super::error::SyntaxError;
+use super::field::{self, FIGURES, TEXTS};
 use super::token::{Kind, Token, tokens};
 use super::{Comparison, Filter, Test, Which};
 use std::net::IpAddr;
@@ -9,28 +10,12 @@ use std::ops::Range;
 /// Parentheses and negations within each other.
 const DEPTH: usize = 64;
 
-/// Every word that begins a test.
-const TESTS: &[&str] = &[
-    "host",
-    "net",
-    "port",
-    "client",
-    "server",
-    "src",
-    "dst",
-    "tcp",
-    "quic",
-    "tcp.stream",
-    "tcp.port",
-    "tcp.srcport",
-    "tcp.dstport",
-    "ip.addr",
-    "ip.src",
-    "ip.dst",
-    "ipv6.addr",
-    "ipv6.src",
-    "ipv6.dst",
-];
+/// Words of tcpdump's tests that an address or a number follows.
+const PRIMITIVES: &[&str] = &["host", "net", "port"];
+/// Words between tests, and before one.
+const CONNECTIVES: &[&str] = &["and", "not"];
+/// A field with fewer wrong letters than this is suggested.
+const LIKE: usize = 3;
 
 /// Reads a filter.
 ///
@@ -91,10 +76,15 @@ impl Parser<'_> {
     fn all(&mut self) -> Result<Filter, SyntaxError> {
         let first = self.negated()?;
         let mut parts = vec![first];
-        while self.take_if(&Kind::And) {
+        while self.take_if(&Kind::And) || self.begins_a_test() {
             parts.push(self.negated()?);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::All(parts) })
+    }
+
+    /// Whether the next token begins a test: without a word between them both must hold.
+    fn begins_a_test(&self) -> bool {
+        self.peek().is_some_and(|token| matches!(token.kind, Kind::Word(_) | Kind::Not | Kind::Open))
     }
 
     fn negated(&mut self) -> Result<Filter, SyntaxError> {
@@ -124,20 +114,76 @@ impl Parser<'_> {
             let tests = "a test is `host ADDRESS`, `net NETWORK`, `port NUMBER` or `tcp.stream == NUMBER`";
             return Err(SyntaxError::new(span, "expected a test").help(tests));
         };
-        match word.as_str() {
+        if let Some(rest) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            let span = span.start + 1..span.end;
+            return Ok(Filter::Not(Box::new(self.named(rest, span)?)));
+        }
+        self.named(&word, span)
+    }
+
+    /// The test that a word begins.
+    fn named(&mut self, word: &str, span: Range<usize>) -> Result<Filter, SyntaxError> {
+        if let Some((name, value)) = word.split_once(':').filter(|(name, _)| is_field(name)) {
+            let value_span = span.start + name.len() + 1..span.end;
+            return field_test(name, ":", value, &value_span);
+        }
+        let is_compared = matches!(self.peek(), Some(Token { kind: Kind::Operator(_), .. }));
+        if is_field(word) && (is_compared || !is_primitive(word)) {
+            return self.compared(word);
+        }
+        match word {
             "client" | "src" => self.of_end(Which::Client),
             "server" | "dst" => self.of_end(Which::Server),
-            "host" | "net" | "port" => self.primitive(&word, Which::Either),
+            "host" | "net" | "port" => self.primitive(word, Which::Either),
             "tcp" => Ok(Filter::Test(Test::Tcp)),
             "quic" => Ok(Filter::Test(Test::Quic)),
             "tcp.stream" => self.stream(),
-            "tcp.port" => self.port(Which::Either, &word),
-            "tcp.srcport" => self.port(Which::Client, &word),
-            "tcp.dstport" => self.port(Which::Server, &word),
-            "ip.addr" | "ipv6.addr" => self.address(Which::Either, &word),
-            "ip.src" | "ipv6.src" => self.address(Which::Client, &word),
-            "ip.dst" | "ipv6.dst" => self.address(Which::Server, &word),
-            _ => Err(unknown(span, &word)),
+            "tcp.port" => self.port(Which::Either, word),
+            "tcp.srcport" => self.port(Which::Client, word),
+            "tcp.dstport" => self.port(Which::Server, word),
+            "ip.addr" | "ipv6.addr" => self.address(Which::Either, word),
+            "ip.src" | "ipv6.src" => self.address(Which::Client, word),
+            "ip.dst" | "ipv6.dst" => self.address(Which::Server, word),
+            _ => self.word(word, span, is_compared),
+        }
+    }
+
+    /// A field, an operator and a value.
+    fn compared(&mut self, name: &str) -> Result<Filter, SyntaxError> {
+        let span = self.here();
+        let operator = match self.take().map(|token| token.kind) {
+            Some(Kind::Operator(operator)) => operator,
+            _ => {
+                let error = SyntaxError::new(span, format!("expected an operator after `{name}`"));
+                return Err(error.help(example(name)));
+            }
+        };
+        let (value, span) = self.value(name)?;
+        field_test(name, operator, &value, &span)
+    }
+
+    /// A word outside the fields is searched, unless a field or a test was meant.
+    fn word(&self, word: &str, span: Range<usize>, is_compared: bool) -> Result<Filter, SyntaxError> {
+        if is_compared {
+            return Err(unknown_field(span, word));
+        }
+        if let Some((name, value)) = word.split_once(':').filter(|_| !is_address(word))
+            && !value.chars().all(|c| c.is_ascii_digit())
+        {
+            return Err(unknown_field(span.start..span.start + name.len(), name));
+        }
+        let has_value = match self.peek() {
+            Some(Token { kind: Kind::Word(next), .. }) => next.chars().all(|c| c.is_ascii_digit() || c == '.'),
+            _ => false,
+        };
+        let is_like = |one: &&&str| strsim::osa_distance(word, one) == 1;
+        let meant = PRIMITIVES.iter().filter(|_| has_value).find(is_like);
+        match meant.or_else(|| CONNECTIVES.iter().find(is_like)) {
+            Some(meant) => {
+                let error = SyntaxError::new(span, format!("unknown test `{word}`"));
+                Err(error.help(format!("did you mean `{meant}`?")))
+            }
+            None => Ok(Filter::Test(Test::Word(word.to_lowercase()))),
         }
     }
 
@@ -196,14 +242,7 @@ impl Parser<'_> {
                 return Err(error.help(format!("as in `{field} == {example}`")));
             }
         };
-        Ok(match operator {
-            "!=" => (Comparison::Equal, true),
-            "<" => (Comparison::Less, false),
-            "<=" => (Comparison::LessOrEqual, false),
-            ">" => (Comparison::Greater, false),
-            ">=" => (Comparison::GreaterOrEqual, false),
-            _ => (Comparison::Equal, false),
-        })
+        Ok(comparison_of(operator))
     }
 
     /// The word that a test needs behind it.
@@ -237,12 +276,72 @@ fn network(text: &str, span: Range<usize>, which: Which) -> Result<Test, SyntaxE
     if bits > most { Err(wrong()) } else { Ok(Test::Net(which, address, bits)) }
 }
 
-fn unknown(span: Range<usize>, word: &str) -> SyntaxError {
-    let error = SyntaxError::new(span, format!("unknown test `{word}`"));
-    match crate::cause_pages::nearest(word, TESTS.iter().copied()) {
-        Some(near) => error.help(format!("did you mean `{near}`?")),
-        None if word.parse::<IpAddr>().is_ok() => error.help(format!("an address is `host {word}`")),
-        None if word.parse::<u16>().is_ok() => error.help(format!("a port is `port {word}`")),
-        None => error.help(format!("tests are {}", TESTS.join(", "))),
+fn is_field(word: &str) -> bool {
+    field::names().any(|name| name == word)
+}
+
+/// Whether a word begins a test of tcpdump, too.
+fn is_primitive(word: &str) -> bool {
+    matches!(word, "client" | "server") || PRIMITIVES.contains(&word)
+}
+
+/// An IPv6 address, with or without its port, or a part of one.
+fn is_address(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_hexdigit() || matches!(c, ':' | '.' | '%'))
+}
+
+fn example(name: &str) -> String {
+    match FIGURES.iter().any(|(figure, _)| *figure == name) {
+        true => format!("as in `{name} > 50`"),
+        false => format!("as in `{name}:text` or `{name} == text`"),
+    }
+}
+
+/// The test that a field with an operator and a value is; `:` compares numbers, and searches texts.
+fn field_test(name: &str, operator: &str, value: &str, span: &Range<usize>) -> Result<Filter, SyntaxError> {
+    if value.is_empty() {
+        return Err(SyntaxError::new(span.clone(), format!("expected a value after `{name}`")).help(example(name)));
+    }
+    let (comparison, is_not) = comparison_of(operator);
+    if name == "port" {
+        let port = number(value, span.clone(), "a port")?;
+        return Ok(negated_if(is_not, Test::Port(Which::Either, comparison, port)));
+    }
+    if let Some((_, figure)) = FIGURES.iter().find(|(figure, _)| *figure == name) {
+        let value = figure.value(value, span.clone())?;
+        return Ok(negated_if(is_not, Test::Figure(*figure, comparison, value)));
+    }
+    let Some((_, text)) = TEXTS.iter().find(|(text, _)| *text == name) else {
+        return Err(unknown_field(span.clone(), name));
+    };
+    let value = value.to_lowercase();
+    match (operator, comparison) {
+        (":", _) => Ok(Filter::Test(Test::Contains(*text, value))),
+        (_, Comparison::Equal) => Ok(negated_if(is_not, Test::Is(*text, value))),
+        _ => {
+            let error = SyntaxError::new(span.clone(), format!("`{name}` is text, which has no order"));
+            Err(error.help(example(name)))
+        }
+    }
+}
+
+/// What an operator compares; whether its opposite is meant.
+fn comparison_of(operator: &str) -> (Comparison, bool) {
+    match operator {
+        "!=" => (Comparison::Equal, true),
+        "<" => (Comparison::Less, false),
+        "<=" => (Comparison::LessOrEqual, false),
+        ">" => (Comparison::Greater, false),
+        ">=" => (Comparison::GreaterOrEqual, false),
+        _ => (Comparison::Equal, false),
+    }
+}
+
+fn unknown_field(span: Range<usize>, name: &str) -> SyntaxError {
+    let error = SyntaxError::new(span, format!("unknown field `{name}`"));
+    let near = field::names().map(|one| (strsim::osa_distance(name, one), one)).min();
+    match near {
+        Some((distance, near)) if distance < LIKE => error.help(format!("did you mean `{near}`?")),
+        _ => error.help(format!("fields are {}", field::names().collect::<Vec<_>>().join(", "))),
     }
 }

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::field::{FIGURES, TEXTS};
 use super::*;
 use proptest::prelude::*;
 
@@ -33,6 +34,27 @@ fn and_binds_before_or() {
 }
 
 #[test]
+fn fields_have_units_and_words_are_searched() {
+    let figure = |figure, how, value| Ok(test(Test::Figure(figure, how, value)));
+    assert_eq!(parse("rtt>50"), figure(Figure::Rtt, Comparison::Greater, 0.05));
+    assert_eq!(parse("rtt > 50ms"), parse("rtt>0.05s"));
+    assert_eq!(parse("down >= 1MB"), figure(Figure::Down, Comparison::GreaterOrEqual, 1e6));
+    assert_eq!(parse("cause:Loss"), Ok(test(Test::Contains(Text::Cause, "loss".to_owned()))));
+    assert_eq!(parse("-state:open"), parse("not state:open"));
+    assert_eq!(parse("id=3 example"), parse("id == 3 and example"));
+    assert_eq!(parse("localhost:443"), Ok(test(Test::Word("localhost:443".to_owned()))));
+}
+
+#[test]
+fn fields_are_documented_in_their_order() {
+    let page = include_str!("../../../../../docs/usage.md");
+    let table = page.split("| field | value |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with("| `"));
+    let documented: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+    assert_eq!(documented, field::names().collect::<Vec<_>>());
+}
+
+#[test]
 fn errors_have_their_place() {
     let error = |text: &str| parse(text).unwrap_err();
     assert_eq!(
@@ -41,10 +63,10 @@ fn errors_have_their_place() {
     );
     assert!(error("hots 1.2.3.4").contains("unknown test `hots`\n  |\n  | hots 1.2.3.4\n  | ^^^^\n"));
     assert!(error("hots 1.2.3.4").ends_with("did you mean `host`?"));
-    assert!(error("1.2.3.4").ends_with("an address is `host 1.2.3.4`"));
+    assert!(error("port 1 adn port 2").ends_with("did you mean `and`?"));
     assert!(error("port http").contains("`http` is not a port\n  |\n  | port http\n  |      ^^^^"));
     assert!(error("(port 1").contains("expected `)`\n  |\n  | (port 1\n  |        ^\n"));
-    assert!(error("port 1 port 2").contains("expected `and`, `or` or the end"));
+    assert!(error("port 1 == 2").contains("expected `and`, `or` or the end"));
     assert!(error("net 10.0.0.0/33").contains("is not a network"));
     assert!(error("").contains("expected a test\n  |\n  | \n  | ^\n"));
     assert!(error("port 1 and $x").contains("`$` is not part of a filter"));
@@ -79,7 +101,15 @@ fn filters() -> impl Strategy<Value = Filter> {
         (which.clone(), "[a-z][a-z0-9.-]{0,9}x").prop_map(|(which, host)| Test::Host(which, host)),
         (which.clone(), any::<IpAddr>(), 0..=32_u8).prop_map(|(which, net, bits)| Test::Net(which, net, bits)),
         (which, comparison.clone(), any::<u16>()).prop_map(|(which, how, port)| Test::Port(which, how, port)),
-        (comparison, any::<u64>()).prop_map(|(how, number)| Test::Stream(how, number)),
+        (comparison.clone(), any::<u64>()).prop_map(|(how, number)| Test::Stream(how, number)),
+        (0..FIGURES.len(), comparison, 0.0..1e9_f64).prop_map(|(at, how, value)| Test::Figure(
+            FIGURES[at].1,
+            how,
+            value
+        )),
+        (0..TEXTS.len(), "[a-z][a-z0-9.-]{0,9}x").prop_map(|(at, text)| Test::Contains(TEXTS[at].1, text)),
+        (0..TEXTS.len(), "[a-z][a-z0-9.-]{0,9}x").prop_map(|(at, text)| Test::Is(TEXTS[at].1, text)),
+        "[a-z][a-z0-9.]{5,9}x".prop_map(Test::Word),
         Just(Test::Tcp),
         Just(Test::Quic),
     ];

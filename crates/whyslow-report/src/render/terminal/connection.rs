@@ -20,13 +20,18 @@ pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
 }
 
 /// Prints a connection with everything that is known of it.
-pub(super) fn print_full(page: &mut Page, connection: &Connection, source: &str) {
+///
+/// With `only`, a transfer's number from 1, without its other transfers.
+pub(super) fn print_full(page: &mut Page, connection: &Connection, only: Option<usize>, source: &str) {
     print_header(page, connection, Some(connection.id), source);
     print_state(page, connection);
     facts::print(page, connection);
     print_errors(page, connection);
     print_decryption(page, connection);
-    print_body(page, connection, true);
+    match only.and_then(|number| connection.transfers.get(number.checked_sub(1)?).map(|one| (number, one))) {
+        Some((number, one)) => transfers::print_one(page, connection, number - 1, one),
+        None => print_body(page, connection, true),
+    }
 }
 
 /// Where the time went, and why: what cost most comes first.

@@ -40,6 +40,8 @@ pub struct View {
     pub top: Option<usize>,
     /// Show everything about the connections, however many there are.
     pub full: bool,
+    /// The transfer that is shown of a connection in full, from 1; none: all.
+    pub transfer: Option<usize>,
     /// The language of its sentences.
     pub lang: Lang,
 }
@@ -67,7 +69,7 @@ pub fn page(analysis: &Analysis, view: View) -> String {
         [] => {}
         connections if view.full => {
             for one in connections {
-                connection::print_full(&mut page, one, &capture::source(analysis, one));
+                connection::print_full(&mut page, one, view.transfer, &capture::source(analysis, one));
                 both(one.id).for_each(|both| pair::print(&mut page, both, one.id));
             }
         }

@@ -14,7 +14,7 @@ fn plain(analysis: &Analysis, view: View) -> String {
 }
 
 fn brief(width: usize) -> View {
-    View { width, top: None, full: false, lang: crate::words::Lang::En }
+    View { width, top: None, full: false, transfer: None, lang: crate::words::Lang::En }
 }
 
 fn full(width: usize) -> View {

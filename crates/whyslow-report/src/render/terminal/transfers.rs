@@ -55,10 +55,15 @@ pub(super) fn print_main(page: &mut Page, connection: &Connection, transfers: &[
 /// Prints all in full.
 pub(super) fn print_all(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
     for (index, one) in transfers.iter().enumerate() {
-        print_in_line(page, connection, index, one);
-        transfer::print(page, one, true);
+        print_one(page, connection, index, one);
     }
     print_unlisted(page, connection, transfers.len());
+}
+
+/// Prints one of several in full.
+pub(super) fn print_one(page: &mut Page, connection: &Connection, index: usize, transfer: &Transfer) {
+    print_in_line(page, connection, index, transfer);
+    transfer::print(page, transfer, true);
 }
 
 /// Prints the others, the slowest with a line each.

@@ -1,6 +1,7 @@
 //! Which connections are explained, and how the page of them is laid out.
 
 use super::{Folder, complaint, json, pcap, whyslow};
+use crate::common::sample;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -58,8 +59,58 @@ fn connections_are_selected_and_the_others_counted() {
 #[test]
 fn a_filter_that_makes_no_sense_is_refused_with_its_place() {
     let complaint = complaint(whyslow().args(["-Y", "port 443 adn host a", "f.pcap"]));
-    assert!(complaint.contains("expected `and`, `or` or the end\n  |\n  | port 443 adn host a\n"), "{complaint}");
+    assert!(complaint.contains("unknown test `adn`\n  |\n  | port 443 adn host a\n"), "{complaint}");
+    assert!(complaint.contains("did you mean `and`?"), "{complaint}");
     assert!(complaint.contains("\n  |          ^^^\n"), "{complaint}");
+}
+
+/// The page's own test reads the same table: `web/test/filters.test.mjs`.
+#[test]
+fn filters_of_the_table_match_as_on_the_page() {
+    let table: Value =
+        serde_json::from_str(include_str!("../../../../whyslow-cli/src/select/filter/cases.json")).unwrap();
+    let strings = |list: &Value| -> Vec<String> { serde_json::from_value(list.clone()).unwrap() };
+    let files: Vec<_> = strings(&table["captures"]).iter().map(|name| sample(name)).collect();
+    for case in table["filters"].as_array().unwrap() {
+        let filter = format!("--filter={}", case[0].as_str().unwrap());
+        let out = whyslow().args(["--json", &filter]).args(&files).output().unwrap();
+        assert!(out.status.success(), "{filter}: {}", String::from_utf8_lossy(&out.stderr));
+        let printed: Value = serde_json::from_slice(&out.stdout).unwrap();
+        let ids: Vec<_> = printed["connections"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        assert_eq!(ids, case[1].as_array().unwrap().iter().collect::<Vec<_>>(), "{filter}");
+    }
+    for case in table["errors"].as_array().unwrap() {
+        let words = strings(case);
+        let complaint = complaint(whyslow().arg(format!("--filter={}", words[0])).args(&files));
+        for word in &words[1..] {
+            assert!(complaint.contains(word.as_str()), "{}: {complaint}", words[0]);
+        }
+    }
+}
+
+#[test]
+fn summary_of_files_has_three_lines_with_the_time_of_day() {
+    let folder = Folder::new();
+    let file = three(&folder);
+    let text = stdout(&["--summary", "--lang", "en"], &file);
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.starts_with("When: 2023-11-14 22:13:2") && text.contains(" UTC, connection "), "{text}");
+    let other = folder.put("other.pcap", &pcap::file(&pcap::slow_on(50_000, 1_700_000_900_000_000)));
+    let both = whyslow().args(["--summary", "--lang", "en"]).args([&file, &other]).output().unwrap();
+    assert_eq!(String::from_utf8(both.stdout).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn a_name_of_a_transfer_shows_it_alone() {
+    let file = sample("new-connection-each-time-server");
+    let name = |which: &str| PathBuf::from(format!("{}#{which}", file.display()));
+    let shown = |which: &str| stdout(&["--lang", "en"], &name(which));
+    assert!(shown("3").contains("transfer 1 of 2") && shown("3").contains("transfer 2 of 2"));
+    assert!(!shown("3.2").contains("transfer 1 of 2") && shown("3.2").contains("transfer 2 of 2"));
+    for arguments in [&[][..], &["report", "-o", "page.html"]] {
+        let complaint = complaint(whyslow().args(arguments).arg(name("3.7")));
+        assert!(complaint.contains("there is no transfer 7: connection 3 has 1 to 2"), "{complaint}");
+    }
 }
 
 #[test]
