@@ -137,6 +137,11 @@ impl Connection {
     pub(super) fn negotiated(&self) -> Negotiated {
         let captured = Negotiated::of(&self.opening.facts());
         let joined = self.rare.as_ref().and_then(|rare| rare.joined?.rtt);
-        Negotiated { rtt: captured.rtt.or(joined), ..captured }
+        let negotiated = Negotiated { rtt: captured.rtt.or(joined), ..captured };
+        match self.rare.as_ref().and_then(|rare| rare.quic.as_ref()).is_some_and(|notes| notes.is_opened()) {
+            // QUIC agrees on no segment size, and 536 bytes would be TCP's default.
+            true => Negotiated { wire_mss: None, mss: None, ..negotiated },
+            false => negotiated,
+        }
     }
 }
