@@ -77,7 +77,7 @@ mod zero_window;
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
 pub(crate) use order::sort_by_cost;
-pub(crate) use over_quic::MOST_UNDER_ENCRYPTION;
+pub(crate) use over_quic::{MOST_UNDER_ENCRYPTION, is_hidden_from_log};
 pub(crate) use rule::{Evidence, Proof, Saving};
 pub use rule_input::{ConnectionSummary, ConnectionView, Exit, TransferView};
 pub use verdict::verdict;
