@@ -14,6 +14,7 @@ use super::payload::ReaderPlace;
 use super::sender::SenderState;
 use super::sender::silence::CROWDED;
 use super::sender::turns::MIN_IDLE;
+use crate::dns::LookupFacts;
 use std::net::IpAddr;
 use whyslow_analysis::types::Side;
 use whyslow_units::{Nanos, Time};
@@ -131,6 +132,11 @@ impl Connection {
         self.opening.join(joined);
         self.rare.get_or_insert_default().joined = Some(*joined);
         self.apply_negotiated();
+    }
+
+    /// Records the lookup of the server's name that the connection waited for.
+    pub fn note_lookup(&mut self, lookup: LookupFacts) {
+        self.rare.get_or_insert_default().lookup = Some(Box::new(lookup));
     }
 
     /// The negotiated parameters, from the SYNs or from another source.

@@ -12,6 +12,7 @@ mod table;
 
 use crate::rules::{MOST_UNDER_ENCRYPTION, Proof, is_fully_modelled, is_hidden_from_log, proof_of};
 use evidence::CapturedEvidence;
+use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
 use whyslow_units::Nanos;
 
@@ -58,7 +59,8 @@ pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
     for finding in across {
         let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
         let mut its = connections.iter().filter(is_its).peekable();
-        if its.peek().is_some() && its.all(hides_packets) {
+        // Lookups are in clear.
+        if finding.cause != Cause::SlowLookup && its.peek().is_some() && its.all(hides_packets) {
             keep_bound(finding);
             finding.confidence = finding.confidence.min(MOST_UNDER_ENCRYPTION);
         } else {

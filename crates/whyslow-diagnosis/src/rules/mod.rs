@@ -58,6 +58,7 @@ mod sender_cap;
 mod server_think;
 mod shaper;
 mod short_snaplen;
+mod slow_lookup;
 mod slow_start;
 mod small_segments;
 mod spurious_retransmission;

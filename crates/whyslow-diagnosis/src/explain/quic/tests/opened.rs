@@ -242,8 +242,8 @@ proptest! {
     }
 }
 
-/// A response in `messages` pieces of a full and a short packet, one in 260 ms, which is as long as a
-/// timer of a path of 40 ms. `step`: by how much the packet numbers grow over a pause.
+/// A response in `messages` pieces of a full and a short packet, one in 260 ms, which is as long as
+/// a timer of a path of 40 ms. `step`: by how much the packet numbers grow over a pause.
 fn trickle(messages: u64, step: u64) -> Script {
     let mut script = vec![(0, true, seal_initial(1, &DCID, 0, &hello())), (40, false, server_initial())];
     script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));

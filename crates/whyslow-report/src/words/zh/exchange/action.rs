@@ -51,6 +51,16 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             format!("连接静默 {} 后服务器已将其丢弃：让客户端比服务器更早关闭空闲连接", time(*idle_s))
         }
         A::RetryOnNewConnection => "让客户端在新连接上重试这类请求".to_owned(),
+        A::CheckNameServer { server } => format!(
+            "查明域名服务器 {server} 为何没有及时应答；在此之前，从客户端的列表中删除它，或缩短超时（resolv.conf：`options timeout:1 attempts:2`）"
+        ),
+        A::CacheLookups => {
+            "在客户端主机上缓存域名（systemd-resolved、dnsmasq、nscd、NodeLocal DNSCache），或使用更近的域名服务器"
+                .to_owned()
+        }
+        A::QualifyNames => {
+            "使用以点结尾的完整域名，或降低 `ndots`（Kubernetes：dnsConfig）：每个搜索域都先于域名本身被查询".to_owned()
+        }
         A::KeepPathWarm => {
             "查明第一个报文要建立什么（地址解析、NAT 或防火墙、VPN、无线、负载均衡自身的连接），并保持其有效".to_owned()
         }
