@@ -19,7 +19,8 @@ pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): 
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
     let is_dns = !is_quic && (from == DNS || to == DNS);
-    if !is_quic && !is_dns && first & 0xc0 != 0x40 && !(first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4])) {
+    let may_be_quic = first & 0xc0 == 0x40 || (first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4]));
+    if !(is_quic || is_dns || may_be_quic) {
         return Skip::NotTcp(17);
     }
     let offset = payload.data().as_ptr().addr().wrapping_sub(context.base);
