@@ -44,7 +44,7 @@ impl Scene {
         self.send(ms, true, server, &message(name, kind, [1, 0], None))
     }
 
-    fn answer(&mut self, ms: i64, server: [u8; 4], name: &str, kind: u8, address: Option<[u8; 4]>) -> &mut Self {
+    fn answer(&mut self, ms: i64, server: [u8; 4], (name, kind): (&str, u8), address: Option<[u8; 4]>) -> &mut Self {
         self.send(ms, false, server, &message(name, kind, [0x81, 0x80], address))
     }
 
@@ -61,7 +61,7 @@ impl Scene {
 #[test]
 fn connection_soon_after_the_response_waited_for_it() {
     let mut scene = Scene::default();
-    scene.ask(0, ONE, "WWW.example", A).answer(300, ONE, "www.example", A, Some(SERVER));
+    scene.ask(0, ONE, "WWW.example", A).answer(300, ONE, ("www.example", A), Some(SERVER));
     let found = scene.before(301).unwrap();
     assert_eq!((&*found.name, found.server, found.silent), ("www.example", ONE.into(), None));
     assert_eq!((found.frames[0].number, found.frames[1].number), (1, 2));
@@ -75,10 +75,10 @@ fn connection_soon_after_the_response_waited_for_it() {
 fn both_types_and_repeated_queries_are_one_lookup() {
     let mut scene = Scene::default();
     scene.ask(0, ONE, "a.example", A).ask(0, ONE, "a.example", AAAA);
-    scene.answer(10, ONE, "a.example", A, Some(SERVER));
+    scene.answer(10, ONE, ("a.example", A), Some(SERVER));
     // glibc waits for both, and asks both again.
-    scene.ask(5_000, ONE, "a.example", A).answer(5_010, ONE, "a.example", A, Some(SERVER));
-    scene.ask(5_010, ONE, "a.example", AAAA).answer(5_020, ONE, "a.example", AAAA, None);
+    scene.ask(5_000, ONE, "a.example", A).answer(5_010, ONE, ("a.example", A), Some(SERVER));
+    scene.ask(5_010, ONE, "a.example", AAAA).answer(5_020, ONE, ("a.example", AAAA), None);
     assert_eq!(scene.waited(5_021), Some((5_020, 4, 1)));
     // A client that does not wait for the second response.
     assert_eq!(scene.waited(11), Some((10, 4, 1)));
@@ -89,7 +89,7 @@ fn server_that_does_not_answer_is_named() {
     let mut scene = Scene::default();
     scene.ask(0, ONE, "a.example", A).ask(5_000, OTHER, "a.example", A);
     assert_eq!(scene.waited(5_010), None, "no response");
-    scene.answer(5_040, OTHER, "a.example", A, Some(SERVER));
+    scene.answer(5_040, OTHER, ("a.example", A), Some(SERVER));
     let found = scene.before(5_041).unwrap();
     assert_eq!((found.server, found.silent), (OTHER.into(), Some(ONE.into())));
     assert_eq!(scene.waited(5_041), Some((5_040, 2, 1)));
@@ -101,14 +101,14 @@ fn names_with_search_domains_that_failed_are_part_of_the_lookup() {
     for (nth, suffix) in [".default.svc.cluster.local", ".svc.cluster.local", ""].into_iter().enumerate() {
         let (name, at) = (format!("api.example{suffix}"), 100 * nth as i64);
         let address = suffix.is_empty().then_some(SERVER);
-        scene.ask(at, ONE, &name, A).answer(at + 100, ONE, &name, A, address);
+        scene.ask(at, ONE, &name, A).answer(at + 100, ONE, (&name, A), address);
     }
     assert_eq!(scene.waited(301), Some((300, 3, 0)));
     assert_eq!(scene.before(301).unwrap().searched, 2);
     // Another name that failed before is another lookup.
     let mut other = Scene::default();
-    other.ask(0, ONE, "ads.example", A).answer(100, ONE, "ads.example", A, None);
-    other.ask(110, ONE, "www.example", A).answer(120, ONE, "www.example", A, Some(SERVER));
+    other.ask(0, ONE, "ads.example", A).answer(100, ONE, ("ads.example", A), None);
+    other.ask(110, ONE, "www.example", A).answer(120, ONE, ("www.example", A), Some(SERVER));
     assert_eq!(other.waited(121), Some((10, 1, 0)));
 }
 
@@ -134,7 +134,7 @@ fn many_lookups_take_bounded_memory() {
     let mut scene = Scene::default();
     for nth in 0..3 * MAX_LOOKUPS as i64 {
         let (name, address) = (format!("{nth}.example"), [10, 0, (nth >> 8) as u8, nth as u8]);
-        scene.ask(nth, ONE, &name, A).answer(nth, ONE, &name, A, Some(address));
+        scene.ask(nth, ONE, &name, A).answer(nth, ONE, (&name, A), Some(address));
     }
     let table = &scene.table;
     let sizes = [table.lookups.len(), table.order.len(), table.by_name.len(), table.by_address.len()];

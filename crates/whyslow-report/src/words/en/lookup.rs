@@ -1,7 +1,7 @@
 //! Lookups of names.
 
 use super::super::quantity::{count, thousands, time};
-use whyslow_analysis::{ExchangeStatement, NameLookup};
+use whyslow_analysis::{ExchangeAction, ExchangeStatement, NameLookup};
 
 /// The lookup that a connection waited for.
 pub(in crate::words) fn lookup(of: &NameLookup) -> String {
@@ -58,4 +58,21 @@ pub(super) fn slow(statement: &ExchangeStatement) -> String {
         time(*whole_s),
         queries(*asked, *unanswered, *searched),
     )
+}
+
+/// What to do about slow lookups.
+pub(super) fn action(action: &ExchangeAction) -> String {
+    use ExchangeAction as A;
+    match action {
+        A::CheckNameServer { server } => format!(
+            "find out why the name server {server} does not answer in time; until then, remove it from the client's list, or set a short timeout (resolv.conf: `options timeout:1 attempts:2`)"
+        ),
+        A::CacheLookups => {
+            "keep the names on the client's host (systemd-resolved, dnsmasq, nscd, NodeLocal DNSCache), or ask a nearer name server".to_owned()
+        }
+        A::QualifyNames => {
+            "use full names with a final dot, or lower `ndots` (Kubernetes: dnsConfig): each search domain is asked for before the name itself".to_owned()
+        }
+        _ => String::new(),
+    }
 }

@@ -1,7 +1,7 @@
 //! Lookups of names.
 
 use super::super::quantity::{thousands, time};
-use whyslow_analysis::{ExchangeStatement, NameLookup};
+use whyslow_analysis::{ExchangeAction, ExchangeStatement, NameLookup};
 
 /// The lookup that a connection waited for.
 pub(in crate::words) fn lookup(of: &NameLookup) -> String {
@@ -54,4 +54,22 @@ pub(super) fn slow(statement: &ExchangeStatement) -> String {
         time(*waited_s),
         queries(*asked, *unanswered, *searched),
     )
+}
+
+/// What to do about slow lookups.
+pub(super) fn action(action: &ExchangeAction) -> String {
+    use ExchangeAction as A;
+    match action {
+        A::CheckNameServer { server } => format!(
+            "查明域名服务器 {server} 为何没有及时应答；在此之前，从客户端的列表中删除它，或缩短超时（resolv.conf：`options timeout:1 attempts:2`）"
+        ),
+        A::CacheLookups => {
+            "在客户端主机上缓存域名（systemd-resolved、dnsmasq、nscd、NodeLocal DNSCache），或使用更近的域名服务器"
+                .to_owned()
+        }
+        A::QualifyNames => {
+            "使用以点结尾的完整域名，或降低 `ndots`（Kubernetes：dnsConfig）：每个搜索域都先于域名本身被查询".to_owned()
+        }
+        _ => String::new(),
+    }
 }
