@@ -267,6 +267,7 @@ impl Connection {
     /// Applies `act` to every frame in it, for example to add the capture's number.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         act(&mut self.origin.frame);
+        self.lookup.iter_mut().flat_map(|lookup| &mut lookup.frames).for_each(act);
         for resent in self.directions.iter_mut().flat_map(|direction| &mut direction.retransmissions) {
             act(&mut resent.frame);
         }
