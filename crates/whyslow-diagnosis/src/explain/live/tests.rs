@@ -115,7 +115,9 @@ fn each_transfer_is_reported_once_as_in_the_whole_capture() {
     let mut wrong = Vec::new();
     for path in captures() {
         let bytes = fs::read(&path).unwrap();
-        let (Some(whole), Some(reported)) = (explain_each(&bytes), live_batches(&bytes, bytes.len() as u64)) else { continue };
+        let (Some(whole), Some(reported)) = (explain_each(&bytes), live_batches(&bytes, bytes.len() as u64)) else {
+            continue;
+        };
         // The rules look back only at their last transfers.
         let long: Vec<_> = whole.iter().filter(|one| one.transfers_total > 2 * EARLIER_TRANSFERS).map(ends).collect();
         let partly_listed = partly_listed(&whole);
