@@ -44,6 +44,16 @@ export function Facts({ connection }: { connection: Connection }) {
               : t`minimum ${time(rtt.min / 1e3)}, median ${time(rtt.p50 / 1e3)}, p95 ${time((rtt.p95 ?? 0) / 1e3)}`}
         </dd>
       </div>
+      {connection.lookup && (
+        <div>
+          <dt>name lookup</dt>
+          <dd>
+            {connection.lookup.name}: {time(connection.lookup.duration_s)} until {connection.lookup.server} answered,{" "}
+            {connection.lookup.queries === 1 ? "1 query" : `${thousands(connection.lookup.queries)} queries`}
+            {connection.lookup.unanswered > 0 && `, ${thousands(connection.lookup.unanswered)} without a response`}
+          </dd>
+        </div>
+      )}
       {connection.quic ? (
         <QuicFacts quic={connection.quic} />
       ) : handshake ? (

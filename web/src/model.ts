@@ -263,6 +263,7 @@ export interface Connection {
     [k: string]: unknown;
   };
   rtt_ms: Rtt;
+  lookup?: NameLookup;
   /** The opening; null when it was not captured. */
   handshake: Handshake | null;
   /** Capture problems that concern this connection. */
@@ -543,6 +544,32 @@ export interface Rtt {
   p95: number | null;
   /** How many samples these stand on. */
   samples: number;
+}
+/**
+ * The lookup (DNS) of the server's name that the connection waited for. Absent if none was captured
+ * right before it.
+ */
+export interface NameLookup {
+  /** The name. */
+  name: string;
+  /** The name server that answered last. */
+  server: string;
+  /**
+   * The name server that was asked first, if it did not answer and another did; absent otherwise.
+   */
+  silent_server?: string;
+  /** The first query. */
+  start_s: number;
+  /** From there to the last response before the connection. */
+  duration_s: number;
+  /** Number of queries, of all types. */
+  queries: number;
+  /** Queries that were sent again because no response came. */
+  unanswered: number;
+  /** Names with a search domain that were tried before, and failed. */
+  searched: number;
+  /** Frames of the first query and of the last response. */
+  frames: Frame[];
 }
 /** The options of the two SYNs. Pairs are [client, server]. */
 export interface Handshake {

@@ -54,6 +54,7 @@ macro_rules! for_each_cause {
             server_think ServerThink "server-think",
             shaper Shaper "shaper",
             short_snaplen ShortSnaplen "short-snaplen",
+            slow_lookup SlowLookup "slow-lookup",
             slow_start SlowStart "slow-start",
             small_segments SmallSegments "small-segments",
             spurious_retransmission SpuriousRetransmission "spurious-retransmission",

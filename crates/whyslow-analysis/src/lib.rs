@@ -58,9 +58,9 @@ pub use verify::{Check, Verify};
 pub use cause::Cause;
 pub use types::{Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason};
 pub use types::{
-    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, HiddenReason, Limit, MAX_RETRANSMISSIONS, Near,
-    PathEstimate, PathEstimates, Quic, QuicOpened, RetransmissionKind, State, TransportParameters, Undecrypted,
-    VantageReason,
+    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, HiddenReason, Limit, MAX_RETRANSMISSIONS,
+    NameLookup, Near, PathEstimate, PathEstimates, Quic, QuicOpened, RetransmissionKind, State, TransportParameters,
+    Undecrypted, VantageReason,
 };
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -147,6 +147,10 @@ pub struct Connection {
     pub near_reason: VantageReason,
     /// Round-trip times.
     pub rtt_ms: Rtt,
+    /// The lookup of the server's name (DNS) right before it, for which it waited. Left out if none
+    /// was captured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<NameLookup>,
     /// The opening; null when it was not captured.
     pub handshake: Option<Handshake>,
     /// The platform of each end, client's first.
@@ -263,6 +267,7 @@ impl Connection {
     /// Applies `act` to every frame in it, for example to add the capture's number.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         act(&mut self.origin.frame);
+        self.lookup.iter_mut().flat_map(|lookup| &mut lookup.frames).for_each(act);
         for resent in self.directions.iter_mut().flat_map(|direction| &mut direction.retransmissions) {
             act(&mut resent.frame);
         }

@@ -7,6 +7,7 @@ mod host;
 mod icmp;
 mod limit;
 mod model_change;
+mod name_lookup;
 mod path_estimate;
 mod quic;
 mod request_protocol;
@@ -23,6 +24,7 @@ pub use host::{Application, Platform, Product, ProductEstimate, ProductEvidence,
 pub use icmp::Fate;
 pub use limit::Limit;
 pub use model_change::ModelChange;
+pub use name_lookup::NameLookup;
 pub use path_estimate::{HiddenReason, PathEstimate, PathEstimates};
 pub use quic::{FlowControl, Quic, QuicOpened, StreamBytes, TransportParameters};
 pub use request_protocol::RequestProtocol;

@@ -17,6 +17,7 @@
 #![warn(clippy::disallowed_methods)]
 
 pub mod capture;
+pub mod dns;
 pub mod flow;
 pub mod message;
 pub mod quic;

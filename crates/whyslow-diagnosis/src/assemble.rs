@@ -18,9 +18,10 @@ use label::end_of;
 use transfer::TransferPlace;
 use whyslow_analysis::types::{Decryption, Side};
 use whyslow_analysis::{
-    Connection, Direction, Elided, Endpoint, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem, ProblemDetail,
-    Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Handshake, Limit, MAX_TRANSFERS, NameLookup, Near, Origin, Problem,
+    ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
+use whyslow_core::dns::LookupFacts;
 use whyslow_core::message;
 use whyslow_core::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use whyslow_units::{Nanos, Time};
@@ -115,6 +116,7 @@ fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
         client_wants_close: facts.content[facts.client].wants_close,
         reset: facts.state == State::Reset,
         early_exit: None,
+        lookup: facts.lookup.as_deref().cloned(),
         first_frame: facts.first_frame,
     }
 }
@@ -144,6 +146,7 @@ fn entry(
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
         near_reason: facts.vantage.reason,
         rtt_ms: if facts.timeless { Rtt::default() } else { round_trips(facts) },
+        lookup: facts.lookup.as_ref().map(|lookup| name_lookup(lookup, first)),
         handshake: handshake(facts),
         stacks: [client, !client].map(|side| stack(facts, side)),
         products: [client, !client].map(|side| estimate::product::of(facts, side)),
@@ -168,6 +171,20 @@ fn entry(
     };
     conclude::own(&mut connection, facts, names);
     connection
+}
+
+fn name_lookup(lookup: &LookupFacts, first: Time) -> NameLookup {
+    NameLookup {
+        name: (*lookup.name).to_owned(),
+        server: lookup.server.to_string(),
+        silent_server: lookup.silent.map(|server| server.to_string()),
+        start_s: lookup.start - first,
+        duration_s: lookup.end - lookup.start,
+        queries: lookup.queries,
+        unanswered: lookup.unanswered,
+        searched: lookup.searched,
+        frames: lookup.frames,
+    }
 }
 
 /// How far secrets opened it.

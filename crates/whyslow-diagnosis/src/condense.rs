@@ -42,6 +42,7 @@ use whyslow_core::capture::condensed::headers::TcpHeaders;
 use whyslow_core::capture::condensed::write::{PacketTime, RowWriter, StoredPayload};
 use whyslow_core::capture::condensed::write_origin;
 use whyslow_core::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
+use whyslow_core::dns;
 use whyslow_core::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use whyslow_core::tcp::payload::readable::{Readable, is_all_text};
 use whyslow_core::wire::{self, Datagram, Flags, FlowKey, HashSeed, Segment, Skip};
@@ -138,6 +139,12 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         let conversation = routed.value;
         let first = segment.seq + u32::from(is_first);
         conversation.sides[routed.from].select(first, segment.payload, segment.payload_len, &mut self.held);
+        // Any connection may have waited for a lookup over TCP.
+        let is_dns = segment.src_port == dns::PORT || segment.dst_port == dns::PORT;
+        if is_dns && !segment.payload.is_empty() {
+            self.held.clear();
+            self.held.push(0..segment.payload.len());
+        }
         let ranges = self.held.as_slice();
         let is_whole = ranges.first().is_some_and(|first| *first == (0..segment.payload.len()));
         let is_text = !is_whole && is_all_text(segment.payload);
@@ -149,7 +156,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         for share in &mut self.shares {
             if share.number() == own {
                 share.write(&mut conversation.place, packet, &held, &mut self.give);
-            } else if for_all {
+            } else if for_all || is_dns {
                 share.write(&mut None, packet, &held, &mut self.give);
             }
         }
@@ -163,6 +170,12 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip {
             return self.on_datagram(packet, &datagram, for_all);
+        }
+        if let Skip::Dns(datagram) = skip {
+            // Any connection may have waited for it.
+            let end = (datagram.payload_at() + dns::MAX_READ).min(packet.data.len());
+            let held = Packet { data: packet.data.get(..end).unwrap_or(packet.data), ..*packet };
+            return self.shares.iter_mut().for_each(|share| share.write_whole(&held, &mut self.give));
         }
         let of = self.shares.len();
         let key = match skip {

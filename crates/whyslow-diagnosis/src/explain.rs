@@ -14,6 +14,7 @@ mod fragment_codec;
 mod give_omitted;
 mod joined;
 pub mod live;
+mod names;
 mod omitted;
 mod open_connection;
 mod quic;
@@ -38,6 +39,7 @@ use top_connections::AccountList;
 use whyslow_analysis::types::Share;
 use whyslow_analysis::{Analysis, Frame};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::dns::{self, LookupTable};
 use whyslow_core::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use whyslow_core::quic::QuicReader;
 use whyslow_core::tls::KeyRing;
@@ -82,6 +84,8 @@ pub struct Explainer {
     /// Receiver of the connections that are not listed.
     omitted: Option<OmittedSink>,
     quic: QuicReader,
+    /// Lookups of names, which each explainer reads.
+    lookups: LookupTable,
     /// Secrets, shared with the other explainers of the same captures.
     keys: KeyRing,
     /// Whether there are any so far: else no connection looks for its own.
@@ -113,6 +117,7 @@ impl Default for Explainer {
             joined: JoinedConnections::default(),
             omitted: None,
             quic: QuicReader::default(),
+            lookups: LookupTable::default(),
             keys: KeyRing::default(),
             has_keys: false,
             is_condensed: false,
@@ -330,15 +335,17 @@ impl Explainer {
         let frame = self.frame(packet);
         let keys = self.has_keys.then_some(&self.keys);
         let is_condensed = self.is_condensed || self.ignores_messages;
+        let lookup = self.lookup_before(segment, packet.time);
         let begin = || match keys {
-            None => {
+            None if lookup.is_none() => {
                 let opening = OpenConnection::opening(capture, segment, packet.time, frame);
                 let begun = opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame));
                 begun.condensed(is_condensed)
             }
-            Some(keys) => {
+            keys => {
                 let begun = OpenConnection::new(capture, segment, packet.time, frame);
-                begun.decrypted(keys).condensed(is_condensed)
+                let begun = if let Some(keys) = keys { begun.decrypted(keys) } else { begun };
+                begun.condensed(is_condensed)
             }
         };
         let id = self.id(frame);
@@ -352,6 +359,11 @@ impl Explainer {
             && !segment.flags.has(Flags::SYN)
         {
             routed.value.tcp().join(&joined);
+        }
+        if routed.new
+            && let Some(lookup) = lookup
+        {
+            routed.value.tcp().note_lookup(lookup);
         }
         if routed.new && routed.value.is_opening() {
             self.close_evicted(packet.time);
@@ -435,6 +447,9 @@ impl Explainer {
             Ok(segment) => {
                 let ends = HashedKey::from(FlowKey::of(&segment));
                 self.advance_time(packet.time);
+                if segment.src_port == dns::PORT || segment.dst_port == dns::PORT {
+                    self.on_dns_segment(packet, &segment);
+                }
                 if self.owners.owns(ends.hash) {
                     self.on_segment(packet, &segment, &ends);
                 }
@@ -444,6 +459,9 @@ impl Explainer {
                     && self.on_datagram(packet, &datagram)
                 {
                     return;
+                }
+                if let Skip::Dns(datagram) = skip {
+                    self.on_dns(packet, &datagram);
                 }
                 if let Skip::Icmp(error) = skip {
                     self.on_icmp_error(packet, &error);

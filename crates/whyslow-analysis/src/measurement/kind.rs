@@ -81,6 +81,7 @@ measures! {
     LaterRoundTripMedian "later-round-trip-median",
     LaterRoundTripP95 "later-round-trip-p95",
     LeastWindowMeanwhile "least-window-meanwhile",
+    LongestLookup "longest-lookup",
     LongestPause "longest-pause",
     LongestPauseBeforeRequest "longest-pause-before-request",
     LongestResponseWait "longest-response-wait",

@@ -32,6 +32,8 @@ pub enum CommonQuestion {
     LinkShared,
     /// QUIC encrypts acknowledgements, windows, and retransmitted data.
     Encrypted,
+    /// The log of one endpoint cannot show the link, nor why the other endpoint waited.
+    OneEndpointsLog,
     /// Were the client's first packets of a QUIC handshake lost, or the server's answers?
     InitialOrAnswerLost,
 }
@@ -53,6 +55,7 @@ impl CommonQuestion {
             | Self::ProtocolUnknown
             | Self::LinkShared
             | Self::Encrypted
+            | Self::OneEndpointsLog
             | Self::InitialOrAnswerLost => {}
         }
     }

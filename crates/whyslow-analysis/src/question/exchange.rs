@@ -56,6 +56,13 @@ pub enum ExchangeQuestion {
         /// The server.
         server: String,
     },
+    /// Does the name server answer this late each time, or only a name that it has to ask for?
+    NameServerSlow {
+        /// The name server.
+        server: String,
+        /// The name.
+        name: String,
+    },
     /// Were the SYNs lost, or the SYN-ACKs?
     SynOrSynAckLost,
 }
@@ -70,7 +77,7 @@ impl ExchangeQuestion {
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
-            Self::FirstPacketSlow { server } => act(server),
+            Self::FirstPacketSlow { server } | Self::NameServerSlow { server, .. } => act(server),
             Self::SessionTickets
             | Self::PausesLikeTimers
             | Self::MayBeProxy { .. }

@@ -246,6 +246,29 @@ pub enum ExchangeStatement {
         /// From the SYN.
         waited_s: Nanos,
     },
+    /// Connections waited for the lookup of names.
+    LookupsSlow {
+        /// The name of the longest lookup.
+        name: String,
+        /// Number of names.
+        names: u64,
+        /// The name server.
+        server: String,
+        /// A name server that was asked first and did not answer.
+        silent: Option<String>,
+        /// Number of connections.
+        connections: u64,
+        /// Number of queries.
+        queries: u64,
+        /// Queries that were sent again because no response came.
+        unanswered: u64,
+        /// Names with a search domain that were tried before, and failed.
+        searched: u64,
+        /// The time of the lookups; simultaneous ones count once.
+        waited_s: Nanos,
+        /// The same with the connections.
+        whole_s: Nanos,
+    },
     /// The first reply took longer than later round trips.
     FirstReplySlow {
         /// The reply.
@@ -296,6 +319,7 @@ impl ExchangeStatement {
                 reason.each_host(act);
             }
             Self::Undelivered { reason } => reason.each_host(act),
+            Self::LookupsSlow { server, silent, .. } => [server].into_iter().chain(silent).for_each(act),
             Self::NothingToSend { .. }
             | Self::NothingArrived { .. }
             | Self::SilentUnderEncryption { .. }

@@ -32,6 +32,9 @@ pub struct Quic {
     /// Facts from decrypted packets; null if no key log decrypts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<QuicOpened>,
+    /// It was read from the log of an endpoint: the format of its capture is `qlog`.
+    #[serde(skip)]
+    pub logged: bool,
 }
 
 /// Facts from the decrypted packets of a QUIC connection.

@@ -76,7 +76,7 @@ impl QuicConnection {
     }
 
     pub(super) fn emit(&mut self, at: Place, emission: Emission, mut streams: Vec<StreamBytes>) {
-        let Emission { places, ack, sack, window, .. } = emission;
+        let Emission { places, ack, sack, window, id, .. } = emission;
         let scaled = |window: u64| u16::try_from(window.div_ceil(1 << WINDOW_SCALE)).unwrap_or(u16::MAX);
         let window = window.map_or(u16::MAX, scaled);
         let count = places.len().max(1);
@@ -86,6 +86,7 @@ impl QuicConnection {
             let options = Options { sack, ..Options::default() };
             let segment = Segment {
                 window,
+                ip_id: (nth == 0).then_some(id),
                 options: if nth == 0 { options } else { Options::default() },
                 ..self.segment(at, Flags::ACK, (1 + start, end - start), 1 + ack)
             };

@@ -18,6 +18,7 @@ impl QuicConnection {
         let mut connection = Self::new(ends, V1, &[], time);
         let opened = OpenedConnection::new(QuicSecrets::default(), V1, &[], &connection.facts);
         connection.opened = Some(Box::new(opened.logged()));
+        connection.facts.logged = true;
         connection
     }
 

@@ -66,6 +66,8 @@ pub(super) struct OpenedConnection {
     largest: [[Option<u64>; 3]; 2],
     /// Packet numbers of the last 64 packets, to ignore packets duplicated by the network.
     recent: [Recent; 2],
+    /// Captured packets of each end that no segment represents.
+    silent: [u64; 2],
     /// Lowest round trip from the capture point to each end.
     pub(super) loops: [Option<Nanos>; 2],
     ledgers: [Ledger; 2],
@@ -108,6 +110,9 @@ pub(super) struct Emission {
     pub(super) sack: SackBlocks,
     /// Bytes that the other end may send after `ack`; `None` without a known limit.
     pub(super) window: Option<u64>,
+    /// Counts the end's packets as TCP's IP ID does, without those that no segment represents: a
+    /// skipped one was lost before the capture point, or not captured.
+    pub(super) id: u16,
 }
 
 impl OpenedConnection {
@@ -126,6 +131,7 @@ impl OpenedConnection {
             traffic: [None, None],
             largest: [[None; 3]; 2],
             recent: Default::default(),
+            silent: [0; 2],
             loops: [None; 2],
             ledgers: Default::default(),
             granted: [0; 2],
@@ -378,7 +384,12 @@ impl OpenedConnection {
             self.accept_turn(&packet, &mut acknowledged);
         }
         self.answer(other, acknowledged, &mut emission);
-        (emission.acknowledges || !emission.places.is_empty()).then_some(emission)
+        if !emission.acknowledges && emission.places.is_empty() {
+            self.silent[own] += 1;
+            return None;
+        }
+        emission.id = (number + 1).saturating_sub(self.silent[own]) as u16;
+        Some(emission)
     }
 
     fn acknowledge(&mut self, sender: usize, ack: &Ack<'_>, found: &mut Acknowledged) {

@@ -12,6 +12,7 @@ use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
+use crate::dns::LookupFacts;
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
 use whyslow_analysis::types::Side;
@@ -110,6 +111,8 @@ pub(super) struct Rare {
     pub(super) joined: Option<JoinedHandshake>,
     /// Set for a QUIC connection.
     pub(super) quic: Option<Box<QuicNotes>>,
+    /// The lookup of the server's name that the connection waited for.
+    pub(super) lookup: Option<Box<LookupFacts>>,
     /// Parsers and decryption of the payload.
     pub(super) readers: PayloadReaders,
 }

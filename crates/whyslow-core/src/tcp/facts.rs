@@ -13,6 +13,7 @@ use super::QuicNotes;
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use super::sender::rtt::OLD_FIRST_RTO;
+use crate::dns::LookupFacts;
 use crate::wire::{Flags, Segment};
 pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
@@ -81,6 +82,8 @@ pub struct Facts {
     pub notices: Notices,
     /// Set for QUIC.
     pub quic: Option<Box<QuicNotes>>,
+    /// The lookup of the server's name that it waited for.
+    pub lookup: Option<Box<LookupFacts>>,
     /// The input is a text.
     pub is_text: bool,
     /// Stretches of a text in which packets are missing, in time order.

@@ -382,7 +382,7 @@ impl Connection {
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
         self.start_tracking().finish_suspect();
         self.undo_dropped();
-        let Rare { capture_defects, notices, quic, .. } = self.take_rare();
+        let Rare { capture_defects, notices, quic, lookup, .. } = self.take_rare();
         let (last, origins) = (self.last, self.isns);
         let tracking = self.start_tracking();
         let vantage = tracking.estimator.conclude(client);
@@ -430,6 +430,7 @@ impl Connection {
             capture_defects,
             notices,
             quic,
+            lookup,
             is_text: false,
             elided: Vec::new(),
             timeless: false,

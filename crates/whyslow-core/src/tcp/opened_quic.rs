@@ -16,6 +16,7 @@ impl Connection {
         decryption: Option<&Decryption>,
     ) {
         let notes = self.rare.get_or_insert_default().quic.get_or_insert_default();
+        let begins = !notes.is_opened() && opened.is_some();
         notes.facts.opened = facts.opened;
         if notes.facts != *facts {
             notes.facts.clone_from(facts);
@@ -23,6 +24,9 @@ impl Connection {
         }
         notes.facts.opened = opened;
         notes.decryption = decryption.cloned();
+        if begins {
+            self.apply_negotiated();
+        }
     }
 
     /// Lowers the round trips from the capture point to the client and to the server to those of

@@ -14,6 +14,7 @@ use super::payload::ReaderPlace;
 use super::sender::SenderState;
 use super::sender::silence::CROWDED;
 use super::sender::turns::MIN_IDLE;
+use crate::dns::LookupFacts;
 use std::net::IpAddr;
 use whyslow_analysis::types::Side;
 use whyslow_units::{Nanos, Time};
@@ -133,10 +134,20 @@ impl Connection {
         self.apply_negotiated();
     }
 
+    /// Records the lookup of the server's name that the connection waited for.
+    pub fn note_lookup(&mut self, lookup: LookupFacts) {
+        self.rare.get_or_insert_default().lookup = Some(Box::new(lookup));
+    }
+
     /// The negotiated parameters, from the SYNs or from another source.
     pub(super) fn negotiated(&self) -> Negotiated {
         let captured = Negotiated::of(&self.opening.facts());
         let joined = self.rare.as_ref().and_then(|rare| rare.joined?.rtt);
-        Negotiated { rtt: captured.rtt.or(joined), ..captured }
+        let negotiated = Negotiated { rtt: captured.rtt.or(joined), ..captured };
+        match self.rare.as_ref().and_then(|rare| rare.quic.as_ref()).is_some_and(|notes| notes.is_opened()) {
+            // QUIC agrees on no segment size, and 536 bytes would be TCP's default.
+            true => Negotiated { wire_mss: None, mss: None, ..negotiated },
+            false => negotiated,
+        }
     }
 }

@@ -58,6 +58,11 @@ impl Datagram {
         Self { captured: other.captured, ..*self } == *other
     }
 
+    /// Position of the payload in the packet.
+    pub fn payload_at(&self) -> usize {
+        self.offset as usize
+    }
+
     /// The captured payload; `packet` must be the packet of this datagram.
     pub fn payload<'a>(&self, packet: &Packet<'a>) -> &'a [u8] {
         let rest = packet.data.get(self.offset as usize..).unwrap_or_default();

@@ -64,6 +64,17 @@ impl<'a> FastPacket<'a> {
         }
     }
 
+    /// Whether one of its ports is this one.
+    #[inline(always)]
+    pub fn has_port(&self, port: u16) -> bool {
+        let ports = match self {
+            Self::V4(packet) => packet.part::<34, 4>(),
+            Self::V6(packet) => packet.part::<54, 4>(),
+        };
+        let [high, low] = port.to_be_bytes();
+        [ports[0], ports[1]] == [high, low] || [ports[2], ports[3]] == [high, low]
+    }
+
     /// Its segment, if it is plain. All others must be [decoded](super::decode).
     #[inline(always)]
     pub fn plain(&self) -> Option<PlainSegment<'a>> {

@@ -9,13 +9,18 @@ use super::{Skip, context::DecodeContext};
 /// as QUIC, although they contain no version.
 const HTTPS: u16 = 443;
 
+/// The port of DNS (RFC 1035 section 4.2.1).
+const DNS: u16 = 53;
+
 /// Classifies a datagram that is not on a tunnel's port.
 pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): (u16, u16), payload: View<'_>) -> Skip {
     // The fixed bit (RFC 9000 section 17), which only Version Negotiation may omit. This rejects
     // most other UDP.
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
-    if !is_quic && first & 0xc0 != 0x40 && !(first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4])) {
+    let is_dns = !is_quic && (from == DNS || to == DNS);
+    let may_be_quic = first & 0xc0 == 0x40 || (first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4]));
+    if !(is_quic || is_dns || may_be_quic) {
         return Skip::NotTcp(17);
     }
     let offset = payload.data().as_ptr().addr().wrapping_sub(context.base);
@@ -28,7 +33,11 @@ pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): 
         ttl: header.ttl,
         ecn: header.ecn,
     };
-    if is_quic { Skip::Quic(found) } else { Skip::Udp(found) }
+    match (is_quic, is_dns) {
+        (true, _) => Skip::Quic(found),
+        (_, true) => Skip::Dns(found),
+        _ => Skip::Udp(found),
+    }
 }
 
 /// Returns whether the payload of a UDP datagram begins with the header of a QUIC packet.

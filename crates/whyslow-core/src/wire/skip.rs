@@ -20,6 +20,8 @@ pub enum Skip {
     Icmp(Icmp),
     /// UDP with a QUIC packet.
     Quic(Datagram),
+    /// UDP with a message of DNS.
+    Dns(Datagram),
     /// UDP that may be of a known QUIC connection; its content alone does not show it.
     Udp(Datagram),
     /// A truncated ICMP error about TCP: the quoted part does not identify the segment.
@@ -42,7 +44,7 @@ impl Skip {
             Self::Icmp(error) if error.from.0.is_ipv6() => Self::NotTcp(icmp_error::V6),
             Self::Icmp(_) => Self::NotTcp(icmp_error::V4),
             Self::Quic(_) => Self::Quic(Datagram::ANY),
-            Self::Udp(_) => Self::NotTcp(17),
+            Self::Dns(_) | Self::Udp(_) => Self::NotTcp(17),
             other => other,
         }
     }
@@ -64,7 +66,7 @@ impl fmt::Display for Skip {
                 None => write!(f, "not TCP: IP protocol {value}"),
             },
             Self::Quic(_) => f.write_str("QUIC of connections whose beginning was not captured: not read"),
-            Self::Icmp(_) | Self::Udp(_) => self.counted().fmt(f),
+            Self::Icmp(_) | Self::Dns(_) | Self::Udp(_) => self.counted().fmt(f),
             Self::IcmpCut => f.write_str("an ICMP error that quotes too little of a TCP segment to tell which one"),
             Self::NoPacket(what) => f.write_str(what),
             Self::Fragment => f.write_str("an IP fragment without the TCP header"),

@@ -97,6 +97,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         requests_total: 0,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(rtt as f64), p50: None, p95: None, samples: 0 },
+        lookup: None,
         handshake: Some(Handshake {
             rtt_ms: None,
             mss: [Some(1_460); 2],

@@ -10,8 +10,9 @@
 mod evidence;
 mod table;
 
-use crate::rules::{MOST_UNDER_ENCRYPTION, Proof, is_fully_modelled, proof_of};
+use crate::rules::{MOST_UNDER_ENCRYPTION, Proof, is_fully_modelled, is_hidden_from_log, proof_of};
 use evidence::CapturedEvidence;
+use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
 use whyslow_units::Nanos;
 
@@ -51,11 +52,15 @@ pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
                 cap_unproven(finding, evidence.lacks(finding.cause, transfer.bytes));
             }
         }
+        if connection.quic.as_ref().is_some_and(|quic| quic.logged) {
+            cap_by_log(connection);
+        }
     }
     for finding in across {
         let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
         let mut its = connections.iter().filter(is_its).peekable();
-        if its.peek().is_some() && its.all(hides_packets) {
+        // Lookups are in clear.
+        if finding.cause != Cause::SlowLookup && its.peek().is_some() && its.all(hides_packets) {
             keep_bound(finding);
             finding.confidence = finding.confidence.min(MOST_UNDER_ENCRYPTION);
         } else {
@@ -67,6 +72,23 @@ pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
 /// It is of QUIC, and no key log opens its packets.
 fn hides_packets(connection: &Connection) -> bool {
     connection.quic.as_ref().is_some_and(|quic| quic.opened.is_none())
+}
+
+/// A log is one endpoint's view: of what it cannot show, it is no surer than a capture without
+/// keys.
+fn cap_by_log(connection: &mut Connection) {
+    let near = connection.near;
+    let cap = |finding: &mut Finding, sender| {
+        if finding.confidence > MOST_UNDER_ENCRYPTION && is_hidden_from_log(finding.cause, sender, near) {
+            (finding.confidence, finding.grade) = (MOST_UNDER_ENCRYPTION, finding.grade.min(Grade::Inferred));
+            finding.to_confirm.insert(0, CommonQuestion::OneEndpointsLog.into());
+        }
+    };
+    connection.findings.iter_mut().for_each(|finding| cap(finding, None));
+    for transfer in &mut connection.transfers {
+        let sender = Some(transfer.from);
+        transfer.findings.iter_mut().for_each(|finding| cap(finding, sender));
+    }
 }
 
 /// The table is of TCP, which shows more than QUIC: there the bounds of the rules hold.

@@ -18,6 +18,8 @@ pub struct Context {
     pub elided: bool,
     /// Acknowledgements, windows and losses are encrypted (QUIC).
     pub encrypted: bool,
+    /// Its packets are QUIC's, with or without keys.
+    pub is_quic: bool,
     /// The capture point is nearer to the receiver than to the sender.
     pub near_receiver: bool,
     /// Both sides send timestamps.

@@ -19,6 +19,7 @@ impl Context {
             one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
             encrypted: facts.hides_packets(),
+            is_quic: facts.quic.is_some(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[!sender],
             has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },

@@ -173,7 +173,8 @@ fn has_lost(transfer: &TransferFacts) -> bool {
 
 /// Segments are short on average: a sender that has more to send than it may fills them.
 pub(crate) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
-    (transfer.bytes() as f64) < FULL * context.mss as f64 * transfer.segments as f64
+    let full = if context.is_quic && !context.encrypted { FULL_OVER_QUIC } else { FULL };
+    (transfer.bytes() as f64) < full * context.mss as f64 * transfer.segments as f64
 }
 
 /// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing
@@ -282,6 +283,10 @@ const MAX_OTHER_LIMITS: f64 = 0.2;
 /// Mean segment over the MSS, above which the application filled its segments. Half and twice the
 /// distance to 1 change none of 2,061 captures.
 const FULL: f64 = 0.8;
+/// The same over QUIC, whose congestion window counts bytes (RFC 9002 section 7): a sender with
+/// more to send may use what is left of it for a short packet behind each full one. Measured with
+/// aioquic 1.7: 0.72 on full links.
+const FULL_OVER_QUIC: f64 = 0.5;
 /// Rates of Ethernet links (IEEE 802.3), bits per second with Ethernet's overhead: a sender whose
 /// own link is full sends evenly too. Source: https://www.ieee802.org/3/.
 const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];

@@ -15,6 +15,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         encrypted: false,
+        is_quic: false,
         near_receiver: false,
         has_timestamps: true,
         next_to_receiver: false,

@@ -6,6 +6,7 @@ use super::Explainer;
 use super::open_connection::OpenConnection;
 use whyslow_analysis::Frame;
 use whyslow_core::capture::Packet;
+use whyslow_core::dns;
 use whyslow_core::flow::{CacheLookup, FoundFlow, HashedKey};
 use whyslow_core::wire::{self, FastPacket, PlainSegment};
 
@@ -13,6 +14,9 @@ impl Explainer {
     #[inline(always)]
     pub(super) fn on_fast_packet(&mut self, packet: &Packet<'_>, glance: &FastPacket<'_>) {
         self.advance_time(packet.time);
+        if glance.has_port(dns::PORT) {
+            self.on_dns_over_tcp(packet);
+        }
         let frame = self.frame(packet);
         match self.table.lookup_cached(&glance.raw_flow_key()) {
             CacheLookup::Here(shard, found) => {

@@ -46,13 +46,18 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let id = self.id(Frame { file: self.file, number: frame.number });
         let begin = || OpenConnection::new(capture, segment, *time, *frame);
+        let lookup = self.lookup_before(segment, *time);
         self.table.note_time(*time);
         let routed = self.table.route(segment, &ends, id, begin);
         if routed.new && self.leaving.is_none() {
             self.openings.push(id);
             self.quic_openings.push(id);
         }
+        let is_new = routed.new;
         let connection = routed.value.tcp();
+        if is_new && let Some(lookup) = lookup {
+            connection.note_lookup(lookup);
+        }
         if let Some(Known { facts, name, opened, decryption, loops }) = known {
             connection.note_quic(facts, *name, *opened, decryption.as_ref());
             connection.bound_loops(*loops, *from, routed.from);

@@ -154,11 +154,13 @@ impl Pause<'_> {
         let Self { gap, transfer, base, context, .. } = self;
         let base = *base;
         let length = gap.end - gap.start;
+        // A short packet of QUIC may be what its congestion window left, which counts bytes.
+        let app_limited = gap.app_limited && (gap.idle || !context.is_quic);
         if gap.ends_in_credit {
             // The messages were sent before it.
             return Limit::Idle;
         }
-        if is_rate_limit(base) && !gap.app_limited {
+        if is_rate_limit(base) && !app_limited {
             return base;
         }
         // Sent together and separated by a queue on the path. With nothing in flight it was not a
@@ -176,7 +178,7 @@ impl Pause<'_> {
         // So is a silence of at least the minimum RTO between full segments, after which the sender
         // has a window of one segment: an RTO leaves no more (RFC 5681 section 3.1), and an idle
         // sender would use its initial window.
-        if full && !gap.app_limited && self.leaves_alone() && length >= SHORTEST_RTO {
+        if full && !app_limited && self.leaves_alone() && length >= SHORTEST_RTO {
             return Limit::Timeout;
         }
         // Without timestamps the capture does not show whether the ACK that ended it was left out.
@@ -185,7 +187,7 @@ impl Pause<'_> {
         }
         // Bytes sent before, or lost, were available to send. No RTO is shorter than one RTT.
         let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
-        if (gap.app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
+        if (app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
             return match is_brief {
                 true if gap.is_retransmit => Limit::LossRecovery,
                 true => base,
@@ -212,7 +214,7 @@ impl Pause<'_> {
         // stood in a queue behind others.
         let queued =
             context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
-        if gap.app_limited || (gap.idle && !queued) {
+        if app_limited || (gap.idle && !queued) {
             return Limit::Application;
         }
         // Shorter than one RTT with data in flight: part of the rhythm of the round.

@@ -241,6 +241,7 @@ mod tests {
             client_wants_close: false,
             reset: false,
             early_exit: Some(exit),
+            lookup: None,
             first_frame: Frame::default(),
         }
     }

@@ -175,6 +175,7 @@ mod tests {
             client_wants_close: false,
             reset: false,
             early_exit: None,
+            lookup: None,
             first_frame: Frame { file: None, number: 1 },
         };
         let mut summaries: Vec<_> = (1..).zip(starts).map(outline).collect();

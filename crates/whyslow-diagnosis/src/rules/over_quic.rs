@@ -5,7 +5,7 @@
 
 use super::parts::confirm;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::types::{End, FlowControl, Quic, Side};
+use whyslow_analysis::types::{End, FlowControl, Near, Quic, Side};
 use whyslow_analysis::{
     Action, Actor, CommonQuestion, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Measure, Question,
     Remedy, SendingAction, SendingStatement, Statement,
@@ -121,6 +121,29 @@ fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding
     }
     finding.evidence.retain(|one| !matches!(one.kind, Measure::AgreedSegmentSize));
     Some(finding)
+}
+
+/// Whether the log of one endpoint cannot show this cause. Its times are those at which its program
+/// handled packets, so that rates, queues and spacing of the path are inferred; and of the other
+/// endpoint it shows that nothing came, and not why. `sender`: the sender of the transfer; `near`:
+/// the endpoint that logged.
+pub(crate) fn is_hidden_from_log(cause: Cause, sender: Option<End>, near: Near) -> bool {
+    let is_own = |end: End| matches!((near, end), (Near::Client, End::Client) | (Near::Server, End::Server));
+    match cause {
+        Cause::Bandwidth
+        | Cause::Bufferbloat
+        | Cause::Pacing
+        | Cause::PathLatency
+        | Cause::Policer
+        | Cause::RandomLoss
+        | Cause::Reordering
+        | Cause::Shaper => true,
+        Cause::Application | Cause::HostCpu => sender.is_none_or(|sender| !is_own(sender)),
+        Cause::DelayedAck | Cause::ZeroWindow => sender.is_none_or(is_own),
+        Cause::ServerThink => !is_own(End::Server),
+        Cause::ClientThink => !is_own(End::Client),
+        _ => false,
+    }
 }
 
 /// How flow control held a sender; `None` if it did not.
@@ -288,9 +311,10 @@ pub(super) fn is_problem(facts: &Facts, slug: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::is_hidden_from_log;
     use crate::rules::synthetic_transfer::SyntheticTransfer;
     use whyslow_analysis::cause::Cause;
-    use whyslow_analysis::types::{Quic, TransportParameters};
+    use whyslow_analysis::types::{End, Near, Quic, TransportParameters};
     use whyslow_core::tcp::QuicNotes;
 
     fn capped(offered: u64) -> SyntheticTransfer {
@@ -317,5 +341,16 @@ mod tests {
     fn window_offered_by_the_client_is_likely() {
         let found = capped(65_536).finding(Cause::ProtocolWindow).unwrap();
         assert_eq!(found.confidence, 0.7);
+    }
+
+    #[test]
+    fn log_hides_the_path_and_the_other_endpoint() {
+        let hides = |cause, sender| is_hidden_from_log(cause, Some(sender), Near::Client);
+        assert!(hides(Cause::Bandwidth, End::Client) && hides(Cause::Bandwidth, End::Server));
+        assert!(hides(Cause::Application, End::Server) && !hides(Cause::Application, End::Client));
+        assert!(hides(Cause::ZeroWindow, End::Client) && !hides(Cause::ZeroWindow, End::Server));
+        assert!(hides(Cause::ServerThink, End::Server) && !hides(Cause::ClientThink, End::Server));
+        assert!(!hides(Cause::ProtocolWindow, End::Server) && !hides(Cause::Loss, End::Server));
+        assert!(is_hidden_from_log(Cause::Application, Some(End::Client), Near::Middle), "no endpoint's view");
     }
 }

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use whyslow_analysis::LimitTime;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{CostSpan, End, Frame, Limit, Near, State};
+use whyslow_core::dns::LookupFacts;
 use whyslow_core::message::Wait;
 use whyslow_core::tcp::facts::{CaptureDefects, DirectionFacts, Facts, Gap, TransferFacts};
 use whyslow_core::tcp::payload::Protocol;
@@ -230,6 +231,8 @@ pub struct ConnectionSummary {
     pub reset: bool,
     /// Where the first of its transfers that left slow start early did so.
     pub early_exit: Option<Exit>,
+    /// The lookup of the server's name that it waited for.
+    pub lookup: Option<LookupFacts>,
     /// First frame.
     pub first_frame: Frame,
 }

@@ -120,6 +120,7 @@ fn facts_until(end: Time) -> Facts {
         begins_with_text: [false; 2],
         capture_defects: CaptureDefects::default(),
         quic: None,
+        lookup: None,
         decryption: None,
         messages: None,
         is_text: false,

@@ -62,6 +62,7 @@ pub(crate) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         application: None,
         application_is_shown: false,
         quic: None,
+        lookup: None,
         decryption: None,
         requests: Vec::new(),
         requests_total: 0,

@@ -9,6 +9,7 @@
 #[path = "../../../whyslow-core/src/capture/build.rs"]
 mod build;
 mod harness;
+mod lookups;
 mod meter;
 mod mutate;
 mod packets;

@@ -246,3 +246,8 @@ pub(crate) fn quic_with_keys() -> Vec<Vec<u8>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys");
     vec![std::fs::read(folder.join("http3.pcapng")).unwrap()]
 }
+
+/// A capture of a connection behind a lookup.
+pub(crate) fn lookup() -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/programs/slow-lookup-client.pcap")).unwrap()
+}

@@ -51,6 +51,12 @@ fn log_of_an_end_has_the_verdict_of_its_capture() {
         assert_eq!(requests[0], requests[1], "{name}");
         let near = if name.ends_with("client") { Near::Client } else { Near::Server };
         assert_eq!(logged.connections[0].near, near, "{name}");
+        // The capture shows why the server waited, and the client's log only that it did.
+        let sure = [&captured, &logged].map(|analysis| {
+            let all = analysis.connections[0].transfers.iter().flat_map(|one| &one.findings);
+            all.filter(|one| one.cause.slug() == cause).map(|one| one.confidence).fold(0.0, f64::max)
+        });
+        assert_eq!(sure[1], if name == "think-client" { 0.7 } else { sure[0] }, "{name}: {sure:?}");
         let bytes = [&captured, &logged]
             .map(|analysis| analysis.connections[0].directions.iter().map(|one| one.bytes).collect::<Vec<_>>());
         assert_eq!(bytes[0], bytes[1], "{name}");

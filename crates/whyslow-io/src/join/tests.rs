@@ -73,6 +73,7 @@ fn connection() -> Connection {
         application: None,
         application_is_shown: false,
         quic: None,
+        lookup: None,
         decryption: None,
         requests: Vec::new(),
         requests_total: 0,

@@ -571,6 +571,29 @@ class FlowControl(Protocol):
     """How much of these times passed after the receiver had all data: its application did not read, or the receiver granted late."""
 
 
+class NameLookup(Protocol):
+    """The lookup (DNS) of the server's name that the connection waited for. Absent if none was captured right before it."""
+
+    name: str
+    """The name."""
+    server: str
+    """The name server that answered last."""
+    silent_server: str  # may be absent
+    """The name server that was asked first, if it did not answer and another did; absent otherwise."""
+    start_s: float
+    """The first query."""
+    duration_s: float
+    """From there to the last response before the connection."""
+    queries: int
+    """Number of queries, of all types."""
+    unanswered: int
+    """Queries that were sent again because no response came."""
+    searched: int
+    """Names with a search domain that were tried before, and failed."""
+    frames: list[int | str]
+    """Frames of the first query and of the last response."""
+
+
 class Decryption(Protocol):
     """How far the TLS of a connection was decrypted. Absent without secrets, and without TLS."""
 
@@ -661,6 +684,7 @@ class Connection(Protocol):
     near_reason: ConnectionNearReason
     """What `near` rests on."""
     rtt_ms: Rtt
+    lookup: NameLookup  # may be absent
     handshake: Handshake | None
     """The opening; null when it was not captured."""
     problems: list[Problem]

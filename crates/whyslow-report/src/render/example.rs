@@ -193,6 +193,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         requests_total: 0,
         origin: Origin { stream: Some(0), ..Origin::default() },
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
+        lookup: None,
         handshake: Some(handshake()),
         problems: Vec::new(),
         icmp: Vec::new(),

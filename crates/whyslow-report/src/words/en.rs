@@ -10,6 +10,7 @@ mod exchange;
 pub(super) mod host;
 mod icmp;
 mod link;
+mod lookup;
 mod loss;
 mod measure;
 pub(super) mod pair;
@@ -22,6 +23,7 @@ mod verdict;
 
 pub(super) use decryption::decryption;
 pub(super) use icmp::icmp_error;
+pub(super) use lookup::lookup;
 pub(super) use measure::{measure, unit};
 pub(super) use path::path;
 pub(super) use problem::problem;

@@ -24,8 +24,8 @@ pub use whyslow_text::Lang;
 use crate::text::units;
 use std::borrow::Cow;
 use whyslow_analysis::{
-    Action, Change, Check, Decryption, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question,
-    Statement, Transfer, Unit, VantageReason, Verdict, Verify,
+    Action, Change, Check, Decryption, Finding, IcmpError, Measurement, NameLookup, PairCaveat, PairStatement, Problem,
+    Question, Statement, Transfer, Unit, VantageReason, Verdict, Verify,
 };
 use whyslow_diagnosis::cause_pages;
 use whyslow_diagnosis::compare::{ComparisonCaveat, ComparisonStatement};
@@ -146,6 +146,14 @@ pub fn vantage(reason: &VantageReason, lang: Lang) -> String {
     match lang {
         Lang::En => en::vantage(reason),
         Lang::Zh => zh::vantage(reason),
+    }
+}
+
+/// The lookup that a connection waited for, in a sentence without a full stop.
+pub fn lookup(lookup: &NameLookup, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::lookup(lookup),
+        Lang::Zh => zh::lookup(lookup),
     }
 }
 

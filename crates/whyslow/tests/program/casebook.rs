@@ -42,6 +42,7 @@ const NOT_PROVED: &[&str] = &[
     "path-latency",
     "reset",
     "short-snaplen",
+    "slow-lookup",
     "spurious-retransmission",
     "terse-text",
     "timeout",

@@ -57,6 +57,21 @@ fn each_cause_is_found_where_it_was_made() {
 }
 
 /// Session tickets of TLS 1.3 and HTTP/2's settings are sent at once; the response follows them.
+/// A name server that ignores the first queries.
+#[test]
+fn lookup_before_a_connection_is_its_wait() {
+    let analysis = explain("programs/slow-lookup-client");
+    let connection = &analysis["connections"][0];
+    let lookup = &connection["lookup"];
+    assert_eq!((lookup["name"].as_str(), lookup["server"].as_str()), (Some("files.example.org"), Some("10.77.0.2")));
+    assert_eq!([&lookup["queries"], &lookup["unanswered"]].map(|count| count.as_u64()), [Some(4), Some(2)]);
+    let (start, took) = (lookup["start_s"].as_f64().unwrap(), lookup["duration_s"].as_f64().unwrap());
+    assert!(took > 2.0 && start + took <= connection["start_s"].as_f64().unwrap(), "{lookup}");
+    let finding = &analysis["findings"][0];
+    assert_eq!((finding["cause"].as_str(), finding["cost_s"].as_f64()), (Some("slow-lookup"), Some(took)));
+    assert_eq!(analysis["headline"]["cause"], "slow-lookup");
+}
+
 /// Servers, versions of HTTP and the length of the capture differ, the wait does not.
 #[test]
 fn unrequested_tls_records_are_not_a_response() {

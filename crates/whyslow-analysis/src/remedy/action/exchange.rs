@@ -115,6 +115,15 @@ pub enum ExchangeAction {
     },
     /// The client repeats the request on a new connection.
     RetryOnNewConnection,
+    /// Find out why a name server does not answer, or answers late.
+    CheckNameServer {
+        /// Its address.
+        server: String,
+    },
+    /// Keep the answers of name servers, or ask a nearer one.
+    CacheLookups,
+    /// Ask for full names, so that search domains are not tried.
+    QualifyNames,
     /// Keep the state on the path that the first packet sets up.
     KeepPathWarm,
     /// Find where SYNs are dropped.
@@ -191,6 +200,9 @@ impl ExchangeAction {
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
             | Self::FindResettingBox { .. }
+            | Self::CheckNameServer { .. }
+            | Self::CacheLookups
+            | Self::QualifyNames
             | Self::KeepPathWarm => return None,
         })
     }
@@ -225,6 +237,9 @@ impl ExchangeAction {
             | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
+            | Self::CheckNameServer { .. }
+            | Self::CacheLookups
+            | Self::QualifyNames
             | Self::KeepPathWarm
             | Self::FindSynDrops
             | Self::FindUdpDrops
@@ -238,6 +253,7 @@ impl ExchangeAction {
             Self::AddRoute { at, to } => [at, to].into_iter().for_each(act),
             Self::CheckHost { host, router } => [host, router].into_iter().for_each(act),
             Self::AllowPort { at, host, .. } => [at, host].into_iter().for_each(act),
+            Self::CheckNameServer { server } => act(server),
             Self::StartService { host, .. }
             | Self::FindRoutingLoop { host, .. }
             | Self::CheckServer { host, .. }
@@ -258,6 +274,8 @@ impl ExchangeAction {
             | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
+            | Self::CacheLookups
+            | Self::QualifyNames
             | Self::KeepPathWarm
             | Self::FindSynDrops
             | Self::FindUdpDrops

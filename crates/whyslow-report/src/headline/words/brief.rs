@@ -104,6 +104,13 @@ fn of_cause(cause: Cause, action: &Action) -> Option<&'static str> {
         (Cause::PathLatency, Action::Exchange(ExchangeAction::KeepPathWarm)) => {
             "find what the first packet sets up, and keep it warm"
         }
+        (Cause::SlowLookup, Action::Exchange(ExchangeAction::CheckNameServer { .. })) => {
+            "find out why the name server answers late or not at all"
+        }
+        (Cause::SlowLookup, Action::Exchange(ExchangeAction::CacheLookups)) => "keep names on the client's host",
+        (Cause::SlowLookup, Action::Exchange(ExchangeAction::QualifyNames)) => {
+            "use full names, so that search domains are not tried"
+        }
         (Cause::ProxySplit, Action::Exchange(ExchangeAction::KeepUpstreamConnections)) => {
             "keep the proxy's connections open, and capture behind it"
         }

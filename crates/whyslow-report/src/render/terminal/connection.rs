@@ -15,6 +15,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, None, source);
     print_state(page, connection);
     print_errors(page, connection);
+    print_lookup(page, connection);
     print_decryption(page, connection);
     print_body(page, connection, false);
 }
@@ -27,6 +28,7 @@ pub(super) fn print_full(page: &mut Page, connection: &Connection, only: Option<
     print_state(page, connection);
     facts::print(page, connection);
     print_errors(page, connection);
+    print_lookup(page, connection);
     print_decryption(page, connection);
     match only.and_then(|number| connection.transfers.get(number.checked_sub(1)?).map(|one| (number, one))) {
         Some((number, one)) => transfers::print_one(page, connection, number - 1, one),
@@ -134,6 +136,14 @@ fn print_errors(page: &mut Page, connection: &Connection) {
         let text =
             format!("{} that say something else, or come from elsewhere", units::count(others, "more ICMP error"));
         page.hanging(&Line::new().pad(2).plain("… "), Style::new(), &text, 4);
+    }
+}
+
+/// Prints the lookup that it waited for.
+fn print_lookup(page: &mut Page, connection: &Connection) {
+    if let Some(lookup) = &connection.lookup {
+        let text = words::lookup(lookup, page.lang());
+        page.hanging(&Line::new().pad(2), Style::new(), &text, 4);
     }
 }
 

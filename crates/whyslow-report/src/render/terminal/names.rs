@@ -98,7 +98,9 @@ pub(in crate::render) fn cause_color(cause: Cause) -> Style {
         | Cause::ZeroWindow => Limit::ReceiveWindow,
         Cause::DelayedAck | Cause::NagleDelayedAck => Limit::AckDelay,
         Cause::Bandwidth | Cause::Bufferbloat | Cause::Ecn | Cause::PathLatency | Cause::Shaper => Limit::Bandwidth,
-        Cause::NewConnectionEachTime | Cause::TlsRecordBuffering | Cause::TurnTaking => Limit::Handshake,
+        Cause::NewConnectionEachTime | Cause::SlowLookup | Cause::TlsRecordBuffering | Cause::TurnTaking => {
+            Limit::Handshake
+        }
         _ => Limit::LossRecovery,
     };
     color(limit)

@@ -46,6 +46,9 @@ pub(super) fn question(question: &CommonQuestion) -> String {
         CommonQuestion::Encrypted => {
             "QUIC encrypts acknowledgements, windows and losses: this rests on the sizes and times of packets, and the capture cannot show more: give a key log (--keylog FILE) to know".to_owned()
         }
+        CommonQuestion::OneEndpointsLog => {
+            "a log shows one endpoint's view, and its times are those of the program: the link and the other endpoint show in a capture, or in the other endpoint's log".to_owned()
+        }
         CommonQuestion::InitialOrAnswerLost => {
             "a capture at the server shows whether the client's first packets or the server's answers were lost".to_owned()
         }

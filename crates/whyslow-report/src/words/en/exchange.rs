@@ -36,6 +36,7 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
             opening::new_connections(*connections, server, *opening_s, *whole_s, *closed)
         }
         S::Refused { server, times, waited_s } => opening::refused(server, *times, *waited_s),
+        S::LookupsSlow { .. } => super::lookup::slow(statement),
         S::FirstReplySlow { reply, took_s, later_s } => opening::first_reply_slow(*reply, *took_s, *later_s),
         S::HandshakeRetransmitted { syns, syn_acks, took_s, opening } => {
             opening::retransmitted(*syns, *syn_acks, *took_s, *opening)
@@ -104,6 +105,9 @@ pub(super) fn question(question: &ExchangeQuestion) -> String {
         }
         Q::FirstPacketSlow { server } => {
             format!("`ping -c 5 {server}` after a pause: if only the first reply is late, the path causes the delay")
+        }
+        Q::NameServerSlow { server, name } => {
+            format!("`dig @{server} {name}`, twice: if only the first one is late, the server had to ask others")
         }
         Q::SynOrSynAckLost => "a capture at the server shows whether the SYNs or the SYN-ACKs were lost".to_owned(),
     }

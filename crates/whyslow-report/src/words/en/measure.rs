@@ -64,6 +64,7 @@ pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
         Measure::LaterRoundTripMedian => "later round trips, median",
         Measure::LaterRoundTripP95 => "later round trips, 95th percentile",
         Measure::LeastWindowMeanwhile => "receiver's smallest window meanwhile",
+        Measure::LongestLookup => "longest lookup",
         Measure::LongestPause => "longest pause",
         Measure::LongestPauseBeforeRequest => "longest pause before a request",
         Measure::LongestResponseWait => "longest wait for a response before",

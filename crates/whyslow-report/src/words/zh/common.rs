@@ -42,6 +42,9 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             "QUIC 加密了确认、窗口和丢包：此结论只依据报文的大小和时间，抓包本身无法显示更多：请提供密钥日志（--keylog 文件）"
                 .to_owned()
         }
+        CommonQuestion::OneEndpointsLog => {
+            "日志只反映一端的视角，其时间是程序处理的时间：要了解链路和对端，请查看抓包或对端的日志".to_owned()
+        }
         CommonQuestion::InitialOrAnswerLost => {
             "在服务器抓包，可以看出丢失的是客户端的首个报文还是服务器的应答".to_owned()
         }

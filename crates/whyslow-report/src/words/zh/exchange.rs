@@ -36,6 +36,7 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
             opening::new_connections(*connections, server, *opening_s, *whole_s, *closed)
         }
         S::Refused { server, times, waited_s } => opening::refused(server, *times, *waited_s),
+        S::LookupsSlow { .. } => super::lookup::slow(statement),
         S::FirstReplySlow { reply, took_s, later_s } => opening::first_reply_slow(*reply, *took_s, *later_s),
         S::HandshakeRetransmitted { syns, syn_acks, took_s, opening } => {
             opening::retransmitted(*syns, *syn_acks, *took_s, *opening)
@@ -99,6 +100,9 @@ pub(super) fn question(question: &ExchangeQuestion) -> String {
         }
         Q::FirstPacketSlow { server } => {
             format!("停顿之后执行 `ping -c 5 {server}`：如果只有第一个应答慢，就是路径的原因")
+        }
+        Q::NameServerSlow { server, name } => {
+            format!("执行两次 `dig @{server} {name}`：如果只有第一次慢，说明该服务器需要询问其他服务器")
         }
         Q::SynOrSynAckLost => "在服务器抓包，可以看出丢失的是 SYN 还是 SYN-ACK".to_owned(),
     }

@@ -64,6 +64,7 @@ pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
         Measure::LaterRoundTripMedian => "之后的往返时延，中位数",
         Measure::LaterRoundTripP95 => "之后的往返时延，第 95 百分位",
         Measure::LeastWindowMeanwhile => "期间最小的接收窗口",
+        Measure::LongestLookup => "最长的域名查询",
         Measure::LongestPause => "最长的停顿",
         Measure::LongestPauseBeforeRequest => "请求之前的最长停顿",
         Measure::LongestResponseWait => "此前等待响应的最长时间",

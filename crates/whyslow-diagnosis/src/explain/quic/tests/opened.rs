@@ -241,3 +241,38 @@ proptest! {
         explained_with(&script, key_log());
     }
 }
+
+/// A response in `messages` pieces of a full and a short packet, one in 260 ms, which is as long as
+/// a timer of a path of 40 ms. `step`: by how much the packet numbers grow over a pause.
+fn trickle(messages: u64, step: u64) -> Script {
+    let mut script = vec![(0, true, seal_initial(1, &DCID, 0, &hello())), (40, false, server_initial())];
+    script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
+    let (mut at, mut sent, mut number) = (81, 0, 0);
+    for nth in 0..messages {
+        for len in [1_300, 900_u64] {
+            let mut data = vec![0; len as usize];
+            if sent == 0 {
+                // HEADERS with :status 200, and a DATA frame of the rest.
+                data[..10].copy_from_slice(&[1, 3, 0, 0, 0xd9, 0, 0x80, 0, 0xab, 0xd6]);
+            }
+            let is_last = nth + 1 == messages && len == 900;
+            script.push((at, false, sealed(false, number, &stream(sent, &data, is_last))));
+            (sent, number) = (sent + len, number + 1);
+        }
+        script.push((at, true, sealed(true, nth + 1, &ack(number - 1))));
+        at += 260;
+        number += step - 1;
+    }
+    script
+}
+
+#[test]
+fn trickle_without_missing_packet_numbers_is_the_application_at_the_receiver() {
+    let sure = |step| {
+        let analysis = explained_with(&trickle(20, step), key_log());
+        let all = found(&analysis);
+        all.iter().filter(|one| one.cause == Cause::Application).map(|one| one.confidence).fold(0.0, f64::max)
+    };
+    assert!(sure(1) >= 0.9, "{}", sure(1));
+    assert!(sure(2) < 0.6, "a packet may be lost in each pause: {}", sure(2));
+}

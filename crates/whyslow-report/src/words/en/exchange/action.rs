@@ -1,6 +1,7 @@
 //! What to do about applications, requests and connections.
 
 use crate::words::en::ends::name;
+use crate::words::en::lookup;
 use crate::words::quantity::{thousands, time};
 use whyslow_analysis::{ClientState, End, ExchangeAction, LogTopic};
 
@@ -57,6 +58,7 @@ pub(in crate::words::en) fn action(action: &ExchangeAction) -> String {
         }
         A::CloseIdleSooner { idle_s } => close_sooner(time(*idle_s)),
         A::RetryOnNewConnection => "let the client repeat such a request on a new connection".to_owned(),
+        A::CheckNameServer { .. } | A::CacheLookups | A::QualifyNames => lookup::action(action),
         A::KeepPathWarm => {
             "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it active".to_owned()
         }

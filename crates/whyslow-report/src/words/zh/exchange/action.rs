@@ -2,7 +2,11 @@
 
 use crate::words::quantity::{thousands, time};
 use crate::words::zh::ends::name;
+use crate::words::zh::lookup;
 use whyslow_analysis::{ClientState, End, ExchangeAction, LogTopic};
+
+const KEEP_PATH_WARM: &str =
+    "查明第一个报文要建立什么（地址解析、NAT 或防火墙、VPN、无线、负载均衡自身的连接），并保持其有效";
 
 pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
     use ExchangeAction as A;
@@ -51,9 +55,8 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             format!("连接静默 {} 后服务器已将其丢弃：让客户端比服务器更早关闭空闲连接", time(*idle_s))
         }
         A::RetryOnNewConnection => "让客户端在新连接上重试这类请求".to_owned(),
-        A::KeepPathWarm => {
-            "查明第一个报文要建立什么（地址解析、NAT 或防火墙、VPN、无线、负载均衡自身的连接），并保持其有效".to_owned()
-        }
+        A::CheckNameServer { .. } | A::CacheLookups | A::QualifyNames => lookup::action(action),
+        A::KeepPathWarm => KEEP_PATH_WARM.to_owned(),
         A::FindSynDrops => "检查服务器的 accept 队列是否已满、防火墙是否丢弃 SYN，以及链路是否丢包".to_owned(),
         A::FindUdpDrops => {
             "检查防火墙或限速是否丢弃 UDP、服务器 UDP 套接字的接收缓冲区是否已满，以及链路是否丢包".to_owned()
