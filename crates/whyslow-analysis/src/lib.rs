@@ -58,7 +58,7 @@ pub use verify::{Check, Verify};
 pub use cause::Cause;
 pub use types::{Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason};
 pub use types::{
-    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, HiddenReason, Limit, MAX_RETRANSMISSIONS,
+    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, HiddenReason, LimitingFactor, MAX_RETRANSMISSIONS,
     NameLookup, Near, PathEstimate, PathEstimates, Quic, QuicOpened, RetransmissionKind, State, TransportParameters,
     Undecrypted, VantageReason,
 };

@@ -1,6 +1,6 @@
 //! Limits of a transfer, with their times.
 
-use crate::types::Limit;
+use crate::types::LimitingFactor;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -9,7 +9,7 @@ use whyslow_units::Nanos;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitTime {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     /// How long.
     pub time: Nanos,
 }
@@ -18,7 +18,7 @@ pub struct LimitTime {
 #[derive(Clone, Copy, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct LimitShare {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     /// Length.
     pub seconds: Nanos,
     /// Share of the whole, 0–1.
@@ -38,7 +38,7 @@ impl LimitShare {
 #[derive(Clone, Copy, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct LimitSpan {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     /// From.
     pub start_s: Nanos,
     /// Length.

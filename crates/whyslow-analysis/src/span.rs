@@ -1,7 +1,7 @@
 //! Moments of a finding's cost, and of an exchange by the party that was waited for.
 
 use super::grade::Grade;
-use crate::types::Limit;
+use crate::types::LimitingFactor;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -35,7 +35,7 @@ pub struct WaitSpan {
     /// Party that was waited for.
     pub party: Party,
     /// Why.
-    pub reason: Limit,
+    pub reason: LimitingFactor,
     /// The evidence: single packets, or the shape of flights and rates.
     pub grade: Grade,
 }

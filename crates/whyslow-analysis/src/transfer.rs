@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::limit::{LimitShare, LimitSpan};
 use super::verdict::Verdict;
-use crate::types::{End, Frame, Limit, PathEstimates};
+use crate::types::{End, Frame, LimitingFactor, PathEstimates};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -63,10 +63,12 @@ impl Transfer {
     /// Time that its user waited: from the request, or its first byte, to its end. Handshakes are
     /// not part of it, nor processing of the client's own application, nor idle time.
     pub fn waited(&self) -> Nanos {
-        let is_wait = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
+        let is_wait = |limit| {
+            matches!(limit, LimitingFactor::RequestWait | LimitingFactor::ServerThink | LimitingFactor::Timeout)
+        };
         let before: Nanos = self.before.iter().filter(|phase| is_wait(phase.limit)).map(|phase| phase.seconds).sum();
         let idle: Nanos =
-            self.limits.iter().filter(|phase| phase.limit == Limit::Idle).map(|phase| phase.seconds).sum();
+            self.limits.iter().filter(|phase| phase.limit == LimitingFactor::Idle).map(|phase| phase.seconds).sum();
         before + self.duration_s - idle
     }
 
@@ -121,5 +123,5 @@ pub struct Round {
     /// Largest window that the sender had, bytes; null when the scale is unknown.
     pub window: Option<u64>,
     /// The limit that took most of its time.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
 }

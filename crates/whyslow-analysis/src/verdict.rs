@@ -1,6 +1,6 @@
 //! [`Verdict`]: the conclusion from all findings of a transfer.
 
-use crate::types::Limit;
+use crate::types::LimitingFactor;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use whyslow_units::Nanos;
@@ -29,7 +29,7 @@ pub enum Verdict {
     /// Limits took the time, and no cause of them is proven.
     Unexplained {
         /// The limits that took most, with their times.
-        limits: Vec<(Limit, Nanos)>,
+        limits: Vec<(LimitingFactor, Nanos)>,
         /// The whole transfer.
         whole: Nanos,
     },

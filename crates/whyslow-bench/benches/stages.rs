@@ -201,7 +201,7 @@ fn limits(bencher: Bencher<'_, '_>, input: &str) {
             facts.directions[side]
                 .transfers
                 .iter()
-                .map(|one| limit::partition(one, &context).spans.len())
+                .map(|one| limit::attribute_time(one, &context).spans.len())
                 .sum::<usize>()
         };
         black_box(&stages.facts)

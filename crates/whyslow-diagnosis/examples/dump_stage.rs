@@ -184,7 +184,7 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
             for round in &transfer.rounds {
                 writeln!(out, "{at} {round:?}")?;
             }
-            for gap in &transfer.gaps {
+            for gap in &transfer.pauses {
                 writeln!(out, "{at} {gap:?}")?;
             }
             for loss in &transfer.losses {
@@ -200,7 +200,7 @@ fn limits(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     for (side, half) in Side::BOTH.into_iter().zip(&facts.directions) {
         let context = Context::new(facts, side);
         for (at, transfer) in half.transfers.iter().enumerate() {
-            let partition = limit::partition(transfer, &context);
+            let partition = limit::attribute_time(transfer, &context);
             for span in &partition.spans {
                 let [start, end] = [span.start, span.end].map(|time| (time - Time::ZERO).as_secs_f64());
                 writeln!(out, "{id} side {side:?} transfer {at} {start:.9} {end:.9} {:?}", span.limit)?;

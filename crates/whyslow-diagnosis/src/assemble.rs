@@ -12,14 +12,14 @@ pub(crate) use transfer::KeptTransfers;
 use crate::conclude::{self, Names};
 use crate::estimate;
 use crate::estimate::Context;
-use crate::limit::{self, Partition};
+use crate::limit::{self, TimeAttribution};
 use crate::rules::{self, ConnectionSummary, ConnectionView};
 use label::end_of;
 use transfer::TransferPlace;
 use whyslow_analysis::types::{Decryption, Side};
 use whyslow_analysis::{
-    Connection, Direction, Elided, Endpoint, Handshake, Limit, MAX_TRANSFERS, NameLookup, Near, Origin, Problem,
-    ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Handshake, LimitingFactor, MAX_TRANSFERS, NameLookup, Near, Origin,
+    Problem, ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
 use whyslow_core::dns::LookupFacts;
 use whyslow_core::message;
@@ -68,7 +68,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers) 
     let contexts = Side::BOTH.map(|side| Context { path_rate: input.path_rate, ..Context::new(facts, side) });
     let cut = Side::BOTH.map(|side| cut_all(facts, side, &contexts[side]));
     let waits = message::waits(facts);
-    let case = ConnectionView { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
+    let view = ConnectionView { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
     let mut messages = 0;
@@ -79,7 +79,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers) 
                 continue;
             }
             let place = TransferPlace { id, first, sender, index };
-            let (entry, exit) = transfer::entry(place, &case, &contexts[sender], kept);
+            let (entry, exit) = transfer::entry(place, &view, &contexts[sender], kept);
             transfers.push(entry);
             early_exit = early_exit.or(exit);
         }
@@ -90,9 +90,9 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers) 
     let transfers_total = facts.directions.iter().map(|direction| direction.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
     transfers.shrink_to_fit();
-    let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
+    let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(LimitingFactor::SlowStart)).sum();
     let summary = ConnectionSummary { early_exit, slow_start, ..summary(input) };
-    (entry(input, &case, transfers, transfers_total), summary)
+    (entry(input, &view, transfers, transfers_total), summary)
 }
 
 /// Summary of a connection, without the data of its transfers.
@@ -123,16 +123,16 @@ fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
 
 fn entry(
     input: &ConnectionInput<'_>,
-    case: &ConnectionView<'_>,
+    view: &ConnectionView<'_>,
     transfers: Vec<Transfer>,
     transfers_total: u64,
 ) -> Connection {
     let ConnectionInput { facts, first, names, .. } = *input;
     let client = facts.client;
-    let (exchanges, exchanges_total) = exchanges::list_exchanges(case, &transfers, first);
+    let (exchanges, exchanges_total) = exchanges::list_exchanges(view, &transfers, first);
     let (requests, requests_total) = requests::list_requests(facts, first);
-    let findings = if facts.timeless { Vec::new() } else { rules::check_connection(case) };
-    let end = rules::awaited_until(case, &findings).map_or(facts.last, |until| until.max(facts.last));
+    let findings = if facts.timeless { Vec::new() } else { rules::check_connection(view) };
+    let end = rules::awaited_until(view, &findings).map_or(facts.last, |until| until.max(facts.last));
     let elided = |&(from, until): &(Time, Time)| Elided { start_s: from - first, duration_s: until - from };
     let mut connection = Connection {
         id: input.id,
@@ -159,7 +159,7 @@ fn entry(
         directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
-        response_times: exchanges::response_times(case),
+        response_times: exchanges::response_times(view),
         transfers,
         transfers_total,
         findings,
@@ -204,12 +204,12 @@ fn origin(facts: &Facts) -> Origin {
     Origin { stream: None, frame: facts.first_frame, time: facts.first, isn }
 }
 
-fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
+fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, TimeAttribution)> {
     let mut context = *context;
     context.one_direction |= facts.timeless;
     let cut = |transfer: &'a TransferFacts| {
         let is_announced = facts.content[sender].is_announced(transfer.seq);
-        (transfer, limit::partition(transfer, &Context { is_announced, ..context }))
+        (transfer, limit::attribute_time(transfer, &Context { is_announced, ..context }))
     };
     facts.directions[sender].transfers.iter().map(cut).collect()
 }

@@ -32,7 +32,7 @@ mod headers;
 mod share_rows;
 mod skipped;
 
-pub use whyslow_analysis::types::Share;
+pub use whyslow_analysis::types::ConnectionShard;
 
 use share_rows::{ShareRows, StoredSegment};
 use std::net::IpAddr;
@@ -79,16 +79,17 @@ impl<F> std::fmt::Debug for Condenser<F> {
 
 impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// Begins condensed captures of this origin, one for each of `shares` shares (1 to
-    /// [`Share::MOST`]) of its connections. Calls `give` with each row and the number of its share;
-    /// rows of a share come in order.
+    /// [`ConnectionShard::MOST`]) of its connections. Calls `give` with each row and the number of
+    /// its share; rows of a share come in order.
     ///
     /// Each share also has the data that all shares need: the first packets, which show which
     /// captures this one continues and whether checksums are meaningful, and the packets at which
     /// connections expire after a long silence.
     pub fn new(origin: &CaptureOrigin, shares: usize, give: F) -> Self {
-        let of = shares.clamp(1, Share::MOST);
-        let shares = (0..of).filter_map(|number| Share::new(number, of));
-        let begin = |share: Share| ShareRows::new(share, write_origin(&CaptureOrigin { share, ..origin.clone() }));
+        let of = shares.clamp(1, ConnectionShard::MOST);
+        let shares = (0..of).filter_map(|number| ConnectionShard::new(number, of));
+        let begin =
+            |share: ConnectionShard| ShareRows::new(share, write_origin(&CaptureOrigin { share, ..origin.clone() }));
         Self {
             give,
             origin: origin.clone(),

@@ -36,7 +36,7 @@ use open_connection::OpenConnection;
 use shard_owners::{ShardMove, ShardOwners};
 use std::net::IpAddr;
 use top_connections::AccountList;
-use whyslow_analysis::types::Share;
+use whyslow_analysis::types::ConnectionShard;
 use whyslow_analysis::{Analysis, Frame};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use whyslow_core::dns::{self, LookupTable};
@@ -182,7 +182,7 @@ impl Explainer {
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
         let keys = KeyRing::default();
-        let owners = |own| ShardOwners::new(own, of, Share::ALL);
+        let owners = |own| ShardOwners::new(own, of, ConnectionShard::ALL);
         (0..of).map(|own| Self { owners: owners(own), keys: keys.clone(), ..Self::default() }).collect()
     }
 
@@ -213,7 +213,7 @@ impl Explainer {
     }
 
     /// The connections that it follows, as the first capture defines them.
-    pub fn share(&self) -> Share {
+    pub fn share(&self) -> ConnectionShard {
         self.owners.share()
     }
 

@@ -9,7 +9,7 @@ use crate::rules::CostOverTime;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_analysis::{Analysis, Cause, Connection, End, Finding, Limit, Message};
+use whyslow_analysis::{Analysis, Cause, Connection, End, Finding, LimitingFactor, Message};
 use whyslow_units::Nanos;
 
 /// A larger message than an initial window (RFC 6928) is not interactive.
@@ -95,8 +95,8 @@ pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
 
 /// The limit that held a connection longest, over its transfers and the waits before them; `None`
 /// without a transfer.
-pub fn main_limit(connection: &Connection) -> Option<Limit> {
-    let mut sums: Vec<(Limit, Nanos)> = Vec::new();
+pub fn main_limit(connection: &Connection) -> Option<LimitingFactor> {
+    let mut sums: Vec<(LimitingFactor, Nanos)> = Vec::new();
     for transfer in &connection.transfers {
         let before = transfer.before.iter().map(|wait| (wait.limit, wait.seconds));
         for (limit, seconds) in before.chain(transfer.limits.iter().map(|one| (one.limit, one.seconds))) {

@@ -16,7 +16,9 @@ use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_analysis::{Action, Analysis, Connection, End, Finding, Limit, Promise, Remedy, SendingAction, Transfer};
+use whyslow_analysis::{
+    Action, Analysis, Connection, End, Finding, LimitingFactor, Promise, Remedy, SendingAction, Transfer,
+};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::{CURED, drawn};
 use whyslow_lab::run::folder;
@@ -139,8 +141,8 @@ fn shares(analysis: &Analysis, sender: End, figure: impl Fn(&str) -> Option<f64>
         for share in &transfer.limits {
             let seconds = share.seconds.as_secs_f64();
             match share.limit {
-                Limit::ReceiveWindow | Limit::ZeroWindow => windows += seconds,
-                Limit::Application => idle += seconds,
+                LimitingFactor::ReceiveWindow | LimitingFactor::ZeroWindow => windows += seconds,
+                LimitingFactor::Application => idle += seconds,
                 _ => {}
             }
         }

@@ -1,7 +1,7 @@
 //! `curl -w`: the phases of a request, whatever the format calls them.
 
 use crate::evidence::Evidence;
-use crate::report::{Advice, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Limitation, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, End, ExchangeAction, SendingAction, Unit};
@@ -40,8 +40,8 @@ impl Evidence for Curl {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::OneRequest]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::OneRequest]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -222,7 +222,7 @@ fn judge(phase: Phase, seconds: f64, whole_s: f64, rtt: Option<f64>, times: &Tim
         }
         Phase::Connect if retried && is_slow(seconds, whole_s) => {
             let finding = Finding::new(Cause::SynLoss, 0.65, Statement::SynRetried { took_s: seconds });
-            Some(finding.costs(seconds.floor()).advised(Actor::Network, Advice::CheckReach).open(Gap::WhereLost))
+            Some(finding.costs(seconds.floor()).advised(Actor::Network, Advice::CheckReach).open(Limitation::WhereLost))
         }
         // TLS 1.2 takes two round trips, and certificates that are longer than a flight one more.
         Phase::Tls if times.connect.is_some() && is_slow(seconds - 3.0 * rtt, whole_s) => {
@@ -233,7 +233,7 @@ fn judge(phase: Phase, seconds: f64, whole_s: f64, rtt: Option<f64>, times: &Tim
             Finding::new(Cause::ServerThink, 0.75, statement)
                 .costs(seconds - rtt)
                 .remedied(Actor::Application, ExchangeAction::ProfileRequest { at: End::Server })
-                .open(Gap::ServerOrBackend),
+                .open(Limitation::ServerOrBackend),
         ),
         Phase::Download if is_slow(seconds, whole_s) && seconds >= 0.5 * whole_s => {
             Some(download(seconds, whole_s, rtt, times))
@@ -253,9 +253,9 @@ fn download(took_s: f64, whole_s: f64, rtt: f64, times: &Times) -> Finding {
         return Finding::new(Cause::SlowStart, 0.6, statement)
             .costs(took_s)
             .remedied(Actor::Application, SendingAction::ReuseConnection { cap: None })
-            .open(Gap::DownloadUnknown);
+            .open(Limitation::DownloadUnknown);
     }
-    Finding::unnamed(0.6, statement).costs(took_s).open(Gap::DownloadUnknown)
+    Finding::unnamed(0.6, statement).costs(took_s).open(Limitation::DownloadUnknown)
 }
 
 /// Nothing but distance: phases that are round trips.

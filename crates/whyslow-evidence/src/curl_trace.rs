@@ -2,7 +2,7 @@
 
 use crate::curl::{self, Times};
 use crate::evidence::Evidence;
-use crate::report::{Finding, Gap, Source, Statement, Subject};
+use crate::report::{Finding, Limitation, Source, Statement, Subject};
 use crate::text::{self, Text};
 use whyslow_analysis::Unit;
 
@@ -22,8 +22,8 @@ impl Evidence for CurlTrace {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::OneRequest]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::OneRequest]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -160,7 +160,7 @@ fn subject(index: usize, of: usize, request: &Request) -> Subject {
             Finding::unnamed(0.75, Statement::Stalled { seconds: request.silence, of_s: whole_s })
                 .costs(request.silence)
                 .shown("longest silence", request.silence, Unit::Seconds)
-                .open(Gap::DownloadUnknown),
+                .open(Limitation::DownloadUnknown),
         );
     }
     out

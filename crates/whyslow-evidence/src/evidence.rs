@@ -1,6 +1,6 @@
 //! [`Evidence`]: a kind of output that is read.
 
-use crate::report::{Gap, Source, Subject};
+use crate::report::{Limitation, Source, Subject};
 use crate::text::Text;
 
 /// A kind of output that is read. A new one is a module that implements it, and a line in
@@ -11,7 +11,7 @@ pub(crate) trait Evidence: Sync {
 
     /// What such an output never shows: stated for subjects without a finding, so that "nothing
     /// slow" is not taken for more than it is.
-    fn cannot_show(&self) -> &'static [Gap];
+    fn cannot_show(&self) -> &'static [Limitation];
 
     /// The subjects of a text, recognised by content; empty if it is of another kind.
     fn read(&self, text: &Text<'_>) -> Vec<Subject>;

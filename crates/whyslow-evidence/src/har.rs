@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::json;
-use crate::report::{Advice, Figure, Finding, Gap, PageStatement, Phase, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Figure, Finding, Limitation, PageStatement, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{self, Text};
 use serde::Deserialize;
 use whyslow_analysis::cause::Cause;
@@ -25,8 +25,8 @@ impl Evidence for Har {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::BrowserOnly]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::BrowserOnly]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -38,7 +38,7 @@ impl Evidence for Har {
         let requests: Vec<Request> = entries.iter().filter_map(Request::new).collect();
         let mut out: Vec<Subject> = subject(&requests).into_iter().collect();
         if !whole {
-            out.iter_mut().for_each(|subject| subject.gaps.push(Gap::Cut));
+            out.iter_mut().for_each(|subject| subject.gaps.push(Limitation::Cut));
         }
         out
     }
@@ -206,13 +206,15 @@ fn judge(requests: &[Request], phase: Phase, name: &str, took_s: f64, whole_s: f
     let finding = match phase {
         Phase::Wait => Finding::new(Cause::ServerThink, 0.6, statement)
             .remedied(Actor::Application, ExchangeAction::ProfileRequest { at: End::Server })
-            .open(Gap::ServerOrBackend),
+            .open(Limitation::ServerOrBackend),
         Phase::Blocked => unnamed().advised(Actor::Application, Advice::MoreStreams),
         Phase::Dns => unnamed().advised(Actor::Application, Advice::CheckResolver),
         Phase::Connect => unnamed().advised(Actor::Application, Advice::Preconnect),
         Phase::Tls => unnamed().advised(Actor::Application, Advice::CheckTls),
-        Phase::Download => unnamed().advised(Actor::Application, Advice::SmallerResponses).open(Gap::DownloadUnknown),
-        Phase::Send | Phase::Redirect => unnamed().open(Gap::WhichLimit),
+        Phase::Download => {
+            unnamed().advised(Actor::Application, Advice::SmallerResponses).open(Limitation::DownloadUnknown)
+        }
+        Phase::Send | Phase::Redirect => unnamed().open(Limitation::WhichLimit),
     };
     let mut finding = finding.costs(cost);
     finding.evidence.push(Figure::new(name, took_s, Unit::Seconds));

@@ -7,7 +7,7 @@ mod text;
 use crate::evidence::Evidence;
 use crate::limits::{FEW, LOSSY, in_queue, line_rate};
 use crate::path;
-use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Limitation, Source, Statement, Subject, Verdict};
 use crate::text::Text;
 use measured::{Interval, SEGMENT, Test};
 use whyslow_analysis::cause::Cause;
@@ -33,8 +33,8 @@ impl Evidence for Iperf {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::TestOnly]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::TestOnly]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -72,7 +72,7 @@ fn subject(test: &Test) -> Subject {
 
 fn udp(test: &Test, rate: f64, out: &mut Subject) {
     if rate < UDP_RATE {
-        out.gaps.push(Gap::UdpRate);
+        out.gaps.push(Limitation::UdpRate);
     }
     let Some((datagrams, of)) = test.lost else {
         out.verdict = Verdict::Unknown;
@@ -91,7 +91,7 @@ fn udp(test: &Test, rate: f64, out: &mut Subject) {
             Some(received_bps) => finding.advised(Actor::Sender, Advice::SendSlower { received_bps }),
             None => finding.remedied(Actor::Network, LossAction::FindLoss { share: Some((datagrams / of).min(1.0)) }),
         };
-        out.findings.push(finding.open(Gap::WhereLost));
+        out.findings.push(finding.open(Limitation::WhereLost));
     }
 }
 
@@ -117,13 +117,13 @@ fn tcp(test: &Test, rate: f64, out: &mut Subject) {
         return;
     }
     out.verdict = Verdict::Unknown;
-    out.gaps.push(Gap::WhichLimit);
+    out.gaps.push(Limitation::WhichLimit);
     match (test.rtt_s, test.steady_window().or(test.window())) {
         (Some(rtt), Some(window)) => {
             let one = test.steady_rate().unwrap_or(rate / test.streams.max(1) as f64);
             out.findings.extend(by_window(window, rtt, test.least_rtt_s, one));
         }
-        _ => out.gaps.push(Gap::NoRoundTrip),
+        _ => out.gaps.push(Limitation::NoRoundTrip),
     }
 }
 
@@ -140,14 +140,14 @@ fn stalled(test: &Test) -> Option<Finding> {
     let finding = match (collapsed, lost) {
         (true, _) => Finding::new(Cause::Timeout, 0.85, statement),
         (false, true) => Finding::new(Cause::Timeout, 0.65, statement),
-        (false, false) => Finding::unnamed(0.6, statement).open(Gap::WhichLimit),
+        (false, false) => Finding::unnamed(0.6, statement).open(Limitation::WhichLimit),
     };
     let finding = finding.costs(seconds);
     Some(match collapsed || lost {
         true => finding
             .remedied(Actor::Network, LossAction::FindLargeLoss)
             .remedied(Actor::Network, LossAction::FindLoss { share: None })
-            .open(Gap::WhereLost),
+            .open(Limitation::WhereLost),
         false => finding,
     })
 }
@@ -176,7 +176,7 @@ fn lossy(test: &Test) -> Option<Finding> {
         finding
             .remedied(Actor::Network, LossAction::FindLoss { share: Some(share) })
             .remedied(Actor::Sender, LossAction::UseBbr)
-            .open(Gap::WhereLost),
+            .open(Limitation::WhereLost),
     )
 }
 
@@ -199,7 +199,7 @@ fn by_window(window: f64, rtt: f64, least: Option<f64>, rate: f64) -> Option<Fin
             .shown("rate", rate, Unit::BitsPerSecond)
             .advised(Actor::Sender, Advice::EnlargeSendBuffer)
             .advised(Actor::Receiver, Advice::EnlargePeerWindow)
-            .open(Gap::WhichLimit)
+            .open(Limitation::WhichLimit)
     })
 }
 
@@ -217,7 +217,7 @@ fn compare(tests: &[Test], subjects: &mut [Subject]) {
             Finding::unnamed(0.75, statement)
                 .advised(Actor::Receiver, Advice::EnlargePeerWindow)
                 .advised(Actor::Sender, Advice::EnlargeSendBuffer)
-                .open(Gap::WhichLimit),
+                .open(Limitation::WhichLimit),
         );
     }
 }
@@ -234,13 +234,13 @@ fn use_round_trip(subjects: &mut [Subject]) {
         .collect();
     let [rtt] = pings[..] else { return };
     for subject in subjects.iter_mut() {
-        if subject.source != SOURCE || !subject.gaps.contains(&Gap::NoRoundTrip) {
+        if subject.source != SOURCE || !subject.gaps.contains(&Limitation::NoRoundTrip) {
             continue;
         }
         let one = || Some(figure(subject, "rate")? / figure(subject, "streams").unwrap_or(1.0));
         let rate = figure(subject, "steady rate").or_else(one);
         let (Some(rate), Some(window)) = (rate.filter(|rate| *rate > 0.0), figure(subject, "Cwnd")) else { continue };
-        subject.gaps.retain(|gap| *gap != Gap::NoRoundTrip);
+        subject.gaps.retain(|gap| *gap != Limitation::NoRoundTrip);
         subject.figure("ping", Some(rtt), Unit::Seconds);
         // How long the window takes at this rate: longer than the round trip is a queue.
         let held = window * 8.0 / rate;

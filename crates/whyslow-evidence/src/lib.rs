@@ -7,7 +7,7 @@
 //! Bytes in, data out: no file, socket, clock or environment, and no sentence. Each format is a
 //! module that implements `Evidence`, recognises its text by content, and is a line in `KINDS`. A
 //! text may hold several.
-//! A fact that a source cannot show is a [`Gap`]. An [`Answer`] is a kernel's account of a
+//! A fact that a source cannot show is a [`Limitation`]. An [`Answer`] is a kernel's account of a
 //! capture's finding.
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::json;
-use crate::report::{Gap, Source, Subject};
+use crate::report::{Limitation, Source, Subject};
 use crate::ss::judge;
 use crate::ss::parse::{Look, Socket};
 use crate::text::Text;
@@ -22,8 +22,8 @@ impl Evidence for Ndt {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::ServerKernel]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::ServerKernel]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -56,7 +56,7 @@ impl Evidence for Ndt {
         for subject in &mut subjects {
             subject.source = SOURCE;
             if is_cut {
-                subject.gaps.push(Gap::Cut);
+                subject.gaps.push(Limitation::Cut);
             }
         }
         subjects

@@ -1,7 +1,7 @@
 //! netperf: streams and transactions, classic tables and omni's names.
 
 use crate::evidence::Evidence;
-use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Limitation, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, scaled};
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
@@ -41,8 +41,8 @@ impl Evidence for Netperf {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::TestOnly]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::TestOnly]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
@@ -182,18 +182,20 @@ fn transactions(each_s: f64, p99_us: Option<f64>) -> Option<Finding> {
             Finding::new(Cause::NagleDelayedAck, 0.6, Statement::DelayedTransactions { each_s })
                 .shown("transactions a second", per_s, Unit::Times)
                 .advised(Actor::Application, Advice::NoDelay)
-                .open(Gap::NoRoundTrip),
+                .open(Limitation::NoRoundTrip),
         );
     }
     let varies = p99_us.map(|us| us / 1e6).filter(|p99| *p99 >= 10.0 * each_s && *p99 >= 0.1);
     if let Some(most_s) = varies {
         let statement = Statement::Varies { least_s: each_s, mean_s: each_s, most_s };
-        return Some(Finding::unnamed(0.5, statement).shown("P99_LATENCY", most_s, Unit::Seconds).open(Gap::WhereLost));
+        return Some(
+            Finding::unnamed(0.5, statement).shown("P99_LATENCY", most_s, Unit::Seconds).open(Limitation::WhereLost),
+        );
     }
     (each_s >= FAST_S).then(|| {
         Finding::new(Cause::PathLatency, 0.5, Statement::Transactions { per_s, each_s })
             .shown("transactions a second", per_s, Unit::Times)
-            .open(Gap::NoRoundTrip)
+            .open(Limitation::NoRoundTrip)
     })
 }
 
@@ -212,16 +214,16 @@ fn stream(test: &Test, bps: f64, again: Option<f64>, out: &mut Subject) {
             Finding::new(Cause::Loss, 0.7, Statement::Lost { segments, of: Some(sent.round()) })
                 .shown("retransmissions", segments, Unit::Segments)
                 .remedied(Actor::Network, LossAction::FindLoss { share: Some((segments / sent).min(1.0)) })
-                .open(Gap::WhereLost),
+                .open(Limitation::WhereLost),
         );
     }
     if test.is_udp {
-        out.gaps.push(Gap::UdpRate);
+        out.gaps.push(Limitation::UdpRate);
         return;
     }
     if out.findings.is_empty() {
         out.verdict = Verdict::Unknown;
-        out.gaps.push(Gap::WhichLimit);
-        out.gaps.push(Gap::NoRoundTrip);
+        out.gaps.push(Limitation::WhichLimit);
+        out.gaps.push(Limitation::NoRoundTrip);
     }
 }

@@ -4,7 +4,7 @@ mod hops;
 mod ping;
 
 use crate::evidence::Evidence;
-use crate::report::{Gap, Source, Subject};
+use crate::report::{Limitation, Source, Subject};
 use crate::text::Text;
 use hops::{MTR, TRACEROUTE};
 use ping::PING;
@@ -17,8 +17,8 @@ impl Evidence for Path {
         &[PING, MTR, TRACEROUTE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::ProbesOnly]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::ProbesOnly]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {

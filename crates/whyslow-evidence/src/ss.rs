@@ -4,7 +4,7 @@ pub(crate) mod judge;
 pub(crate) mod parse;
 
 use crate::evidence::Evidence;
-use crate::report::{Gap, Source, Subject};
+use crate::report::{Limitation, Source, Subject};
 use crate::text::Text;
 use parse::SOURCE;
 
@@ -16,8 +16,8 @@ impl Evidence for Ss {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::OneEnd]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::OneEnd]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {

@@ -4,7 +4,7 @@ mod judge;
 mod parse;
 
 use crate::evidence::Evidence;
-use crate::report::{Gap, Source, Subject};
+use crate::report::{Limitation, Source, Subject};
 use crate::text::Text;
 use parse::SOURCE;
 
@@ -16,8 +16,8 @@ impl Evidence for Strace {
         &[SOURCE]
     }
 
-    fn cannot_show(&self) -> &'static [Gap] {
-        &[Gap::CallsOnly]
+    fn cannot_show(&self) -> &'static [Limitation] {
+        &[Limitation::CallsOnly]
     }
 
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {

@@ -74,8 +74,12 @@ fn every_tool_is_in_the_schema_and_in_the_documentation() {
 fn what_no_output_shows_is_stated_where_nothing_was_found() {
     let text = "ESTAB 0 36 192.168.1.4:22 192.168.1.9:50312\n cubic rto:204 rtt:1.2/0.5 cwnd:10 bytes_acked:40213 \
                 send 96.5Mbps lastsnd:3 app_limited unacked:1\n";
-    assert!(subject(text).gaps.contains(&Gap::OneEnd));
-    assert!(subject("time_connect: 0.01 time_starttransfer: 0.02 time_total: 0.03\n").gaps.contains(&Gap::OneRequest));
+    assert!(subject(text).gaps.contains(&Limitation::OneEnd));
+    assert!(
+        subject("time_connect: 0.01 time_starttransfer: 0.02 time_total: 0.03\n")
+            .gaps
+            .contains(&Limitation::OneRequest)
+    );
     assert!(KINDS.iter().all(|kind| !kind.cannot_show().is_empty()));
 }
 

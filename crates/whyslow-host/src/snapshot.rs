@@ -189,12 +189,12 @@ pub(crate) fn is_plain(word: &str) -> bool {
 impl Count {
     /// The share of `all`. After an earlier snapshot only counts since then are used, because
     /// totals since boot may be long past; without one, the totals, if `all` is at least `enough`.
-    pub(crate) fn share_of(self, all: Self, enough: u64) -> Option<Share> {
+    pub(crate) fn share_of(self, all: Self, enough: u64) -> Option<Proportion> {
         match (self.recent, all.recent) {
             (Some((count, seconds)), Some((whole, _))) => {
-                (whole > 0).then_some(Share { count, all: whole, seconds: Some(seconds) })
+                (whole > 0).then_some(Proportion { count, all: whole, seconds: Some(seconds) })
             }
-            _ if all.boot >= enough => Some(Share { count: self.boot, all: all.boot, seconds: None }),
+            _ if all.boot >= enough => Some(Proportion { count: self.boot, all: all.boot, seconds: None }),
             _ => None,
         }
     }
@@ -207,14 +207,14 @@ impl Count {
 
 /// A count and its total.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Share {
+pub(crate) struct Proportion {
     pub count: u64,
     pub all: u64,
     /// None is since boot.
     pub seconds: Option<f64>,
 }
 
-impl Share {
+impl Proportion {
     pub(crate) fn value(self) -> f64 {
         self.count as f64 / self.all.max(1) as f64
     }

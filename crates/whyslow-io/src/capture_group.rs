@@ -20,7 +20,7 @@ use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 use whyslow_diagnosis::pair;
 use whyslow_units::{Nanos, Time};
 
@@ -48,7 +48,7 @@ pub(crate) struct InputOpening {
     /// Packets that were looked at.
     packets: u64,
     /// Whose connections it holds.
-    pub(crate) share: Share,
+    pub(crate) share: ConnectionShard,
 }
 
 impl InputOpening {
@@ -217,7 +217,7 @@ impl OpeningScan {
             Some(origin) => (origin.name.as_str(), origin.opening_time),
             None => (name, self.first.filter(|_| clock == Clock::Absolute)),
         };
-        let share = self.origin.as_ref().map_or(Share::ALL, |origin| origin.share);
+        let share = self.origin.as_ref().map_or(ConnectionShard::ALL, |origin| origin.share);
         InputOpening { first, syns: self.syns, family: family(name), packets: self.packets, share }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use whyslow_core::capture::CaptureError;
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 
 /// The name of an input; standard input has none.
 fn shown(name: &str) -> &str {
@@ -11,7 +11,7 @@ fn shown(name: &str) -> &str {
 }
 
 impl Error {
-    pub(crate) fn share(name: String, share: Share) -> Self {
+    pub(crate) fn share(name: String, share: ConnectionShard) -> Self {
         Self::Share { name, number: share.number(), of: share.of() }
     }
 }

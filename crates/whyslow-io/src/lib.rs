@@ -80,7 +80,7 @@ use reading::GroupRead;
 use share_packets::ShareFiles;
 use source::Source;
 use whyslow_analysis::Analysis;
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 use worker_pool::{PoolFindings, WorkerPool};
 
 /// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
@@ -145,7 +145,7 @@ pub fn read_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
-    let pools = Pools { options, omitted: false, share: Share::ALL };
+    let pools = Pools { options, omitted: false, share: ConnectionShard::ALL };
     Ok(read_groups(&pools, groups, stop, progress)?.0)
 }
 
@@ -160,7 +160,7 @@ pub fn read_every(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Reading, OmittedConnections), Error> {
-    read_groups(&Pools { options, omitted: true, share: Share::ALL }, groups, stop, progress)
+    read_groups(&Pools { options, omitted: true, share: ConnectionShard::ALL }, groups, stop, progress)
 }
 
 fn read_groups(
@@ -182,7 +182,7 @@ struct Pools {
     options: ExplainOptions,
     omitted: bool,
     /// Whose connections the inputs hold.
-    share: Share,
+    share: ConnectionShard,
 }
 
 impl Pools {

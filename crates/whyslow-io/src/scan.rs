@@ -8,7 +8,7 @@ use crate::input::{Input, Progress};
 use crate::stop::Stop;
 use std::io::{self, Write};
 use whyslow_core::capture::{CaptureOrigin, Problem, Summary};
-use whyslow_diagnosis::condense::{Condenser, Share};
+use whyslow_diagnosis::condense::{Condenser, ConnectionShard};
 
 /// Of zstd: a higher one takes twice the time for a tenth less.
 const LEVEL: i32 = 3;
@@ -58,8 +58,8 @@ pub fn scan(
 }
 
 /// Condenses a capture into one condensed capture for each of `shares` shares (1 to
-/// [`Share::MOST`]) of its connections, by a hash of the four-tuple that is the same everywhere.
-/// Gives each row with the number of its share, from 0; those of a share in order.
+/// [`ConnectionShard::MOST`]) of its connections, by a hash of the four-tuple that is the same
+/// everywhere. Gives each row with the number of its share, from 0; those of a share in order.
 ///
 /// # Errors
 /// As [`scan`], and for a capture that holds a share alone.
@@ -72,7 +72,7 @@ pub fn scan_shares(
 ) -> Result<Scanned, ScanError> {
     let name = input.name();
     let WaitingInput { opening, source } = WaitingInput::open(input, stop)?;
-    if opening.share != Share::ALL {
+    if opening.share != ConnectionShard::ALL {
         return Err(Error::share(name, opening.share).into());
     }
     let origin = opening.origin(&name);

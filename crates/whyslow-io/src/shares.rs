@@ -25,7 +25,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use tempfile::NamedTempFile;
 use whyslow_core::capture::MAX_ROW;
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 use whyslow_diagnosis::explain::Fragment;
 
 /// How the stream begins: no text, no other format.
@@ -226,8 +226,9 @@ impl Merging {
         let (lost, sets) = <(Vec<(String, String)>, u64)>::deserialize_reader(input)?;
         let is_first = self.seen.is_empty();
         let share = usize::try_from(number).ok().zip(usize::try_from(of).ok());
-        let share =
-            share.and_then(|(number, of)| Share::new(number, of)).ok_or_else(|| damaged("there is no such shard"))?;
+        let share = share
+            .and_then(|(number, of)| ConnectionShard::new(number, of))
+            .ok_or_else(|| damaged("there is no such shard"))?;
         if is_first {
             self.seen = vec![false; share.of()];
             self.lost = lost;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use tempfile::NamedTempFile;
 use whyslow_analysis::{Analysis, Capture, Problem};
 use whyslow_core::capture::{CaptureOrigin, Packet, Reader, Sink};
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 
 /// Bytes of an input that are looked at.
 const LOOK: usize = 64 << 10;
@@ -28,7 +28,7 @@ pub fn stitch(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysis, Error> {
-    let Sorted { readable, lost } = sorted(inputs, Share::ALL)?;
+    let Sorted { readable, lost } = sorted(inputs, ConnectionShard::ALL)?;
     if let ([], Some((_, why))) = (readable.as_slice(), lost.first()) {
         return Err(Error::NoneReadable(why.clone()));
     }
@@ -48,7 +48,7 @@ pub(crate) struct Sorted {
 ///
 /// # Errors
 /// If one is not a readable condensed capture, or belongs to another share.
-pub(crate) fn sorted(inputs: &[Input], share: Share) -> Result<Sorted, Error> {
+pub(crate) fn sorted(inputs: &[Input], share: ConnectionShard) -> Result<Sorted, Error> {
     let (mut readable, mut lost) = (Vec::new(), Vec::new());
     for input in inputs {
         match look(input, share)? {
@@ -63,7 +63,7 @@ pub(crate) fn sorted(inputs: &[Input], share: Share) -> Result<Sorted, Error> {
 ///
 /// # Errors
 /// If it is not a readable condensed capture, or belongs to another share.
-fn look(input: &Input, share: Share) -> Result<Option<String>, Error> {
+fn look(input: &Input, share: ConnectionShard) -> Result<Option<String>, Error> {
     let mut source = match Source::open(input, &Stop::default()) {
         Ok(source) => source,
         Err(error) => return Ok(Some(error.to_string())),
@@ -83,7 +83,7 @@ fn look(input: &Input, share: Share) -> Result<Option<String>, Error> {
 }
 
 /// Whose connections a condensed capture holds.
-struct OriginShare(Share);
+struct OriginShare(ConnectionShard);
 
 impl Sink for OriginShare {
     fn packet(&mut self, _: &Packet<'_>) {}

@@ -21,7 +21,7 @@ use std::thread::{self, ScopedJoinHandle};
 use whyslow_analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
 use whyslow_core::tls::KeyRing;
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 use whyslow_diagnosis::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_diagnosis::pair::ConnectionFingerprint;
 
@@ -67,8 +67,8 @@ impl WorkerPool {
     }
 
     /// The share of connections that it follows, from the inputs.
-    pub(crate) fn share(&self) -> Share {
-        self.explainers.first().map_or(Share::ALL, Explainer::share)
+    pub(crate) fn share(&self) -> ConnectionShard {
+        self.explainers.first().map_or(ConnectionShard::ALL, Explainer::share)
     }
 
     /// Reads one input to its end; calls `progress` with the bytes read after every block.

@@ -7,9 +7,9 @@ use super::link::Link;
 use super::receiver::{Ack, Receiver};
 use super::sender::{Blocked, Packet, Sender};
 use super::sender_settings::Algorithm;
-use super::{MAX_LENGTH, MAX_SEGMENTS, MAX_STEPS, MAX_TIME, Outcome, Scenario, Silence};
+use super::{MAX_LENGTH, MAX_SEGMENTS, MAX_STEPS, MAX_TIME, Outcome, PauseKind, Scenario};
 use std::cmp::Reverse;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_units::{Nanos, Time};
 
 /// Plays a transfer through.
@@ -77,7 +77,7 @@ struct Driver<'a, C, L> {
     receiver: Receiver<'a>,
     /// Index of the pause that comes next, and whether it is on.
     pause: usize,
-    silent: Option<Silence>,
+    silent: Option<PauseKind>,
     ledger: L,
     /// Where three quarters were acknowledged.
     quarter: Place,
@@ -274,9 +274,9 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
     /// Sends the permitted segments; returns why no more are.
     fn send_all(&mut self) -> Blocked {
         // While a timer runs nothing leaves, whatever arrives.
-        let held = if self.silent == Some(Silence::Timer) { Blocked::Program } else { self.send() };
+        let held = if self.silent == Some(PauseKind::Timer) { Blocked::Program } else { self.send() };
         let held = match held {
-            Blocked::Program if self.silent != Some(Silence::Timer) && !self.begins_silence() => Blocked::Done,
+            Blocked::Program if self.silent != Some(PauseKind::Timer) && !self.begins_silence() => Blocked::Done,
             held => held,
         };
         if let Blocked::Pace(at) = held {
@@ -298,7 +298,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         let Some(pause) = self.scenario.pauses.get(self.pause) else { return false };
         // At the end only the timer's silence means anything.
         let comes = pause.at <= self.sender.sent_bytes()
-            && (self.sender.sent_bytes() < self.bytes || pause.kind == Silence::Timer);
+            && (self.sender.sent_bytes() < self.bytes || pause.kind == PauseKind::Timer);
         if comes && self.silent.is_none() {
             self.silent = Some(pause.kind);
             self.wake(self.now + pause.length.or_zero(), Wake::PauseEnds);
@@ -360,19 +360,19 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             }
             Event::Wakes(Wake::PauseEnds) => {
                 match self.silent.take() {
-                    Some(Silence::Timer) => {
-                        self.ledger.assign(Some(Limit::Timeout));
+                    Some(PauseKind::Timer) => {
+                        self.ledger.assign(Some(LimitingFactor::Timeout));
                         self.pause += 1;
                         self.offer();
                         // The timer's segment was lost as well: it runs again, for longer.
                         let again =
-                            self.scenario.pauses.get(self.pause).is_some_and(|next| next.kind == Silence::Timer);
+                            self.scenario.pauses.get(self.pause).is_some_and(|next| next.kind == PauseKind::Timer);
                         if !again || !self.begins_silence() {
                             self.sender.on_rto(self.now);
                         }
                         return;
                     }
-                    Some(Silence::Idle) => {
+                    Some(PauseKind::Idle) => {
                         self.ledger.assign(None);
                         self.sender.restart_after_idle(self.scenario.sender.initial_window);
                     }
@@ -382,7 +382,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                 self.offer();
             }
             Event::Wakes(Wake::Timer) => {
-                self.ledger.assign(Some(Limit::Timeout));
+                self.ledger.assign(Some(LimitingFactor::Timeout));
                 if let Some(packet) = self.sender.on_timer(self.now) {
                     self.put(packet);
                 }
@@ -393,24 +393,30 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
     }
 
     /// The sender's limit from now until the next event.
-    fn limit(&self, held: Blocked) -> Limit {
+    fn limit(&self, held: Blocked) -> LimitingFactor {
         match held {
             Blocked::Program => match self.silent {
-                Some(Silence::Timer) => Limit::Timeout,
-                _ => Limit::Application,
+                Some(PauseKind::Timer) => LimitingFactor::Timeout,
+                _ => LimitingFactor::Application,
             },
-            _ if self.sender.is_recovering() => Limit::LossRecovery,
-            Blocked::Cap => Limit::SenderCap,
-            Blocked::Pace(_) => Limit::Pacing,
-            Blocked::Done => Limit::RoundTrip,
-            Blocked::Receiver => Limit::ReceiveWindow,
-            Blocked::Congestion if self.sender.in_slow_start() => Limit::SlowStart,
-            Blocked::Congestion => Limit::CongestionAvoidance,
+            _ if self.sender.is_recovering() => LimitingFactor::LossRecovery,
+            Blocked::Cap => LimitingFactor::SenderCap,
+            Blocked::Pace(_) => LimitingFactor::Pacing,
+            Blocked::Done => LimitingFactor::RoundTrip,
+            Blocked::Receiver => LimitingFactor::ReceiveWindow,
+            Blocked::Congestion if self.sender.in_slow_start() => LimitingFactor::SlowStart,
+            Blocked::Congestion => LimitingFactor::CongestionAvoidance,
         }
     }
 }
 
 /// Limits behind which the path itself may stand.
-fn covers(limit: Limit) -> bool {
-    matches!(limit, Limit::RoundTrip | Limit::ReceiveWindow | Limit::SlowStart | Limit::CongestionAvoidance)
+fn covers(limit: LimitingFactor) -> bool {
+    matches!(
+        limit,
+        LimitingFactor::RoundTrip
+            | LimitingFactor::ReceiveWindow
+            | LimitingFactor::SlowStart
+            | LimitingFactor::CongestionAvoidance
+    )
 }

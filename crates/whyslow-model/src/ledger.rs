@@ -3,7 +3,7 @@
 
 use super::MAX_ROUNDS;
 use super::sender::Packet;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_units::{Nanos, Time};
 
 pub(super) trait Ledger: Default {
@@ -11,9 +11,9 @@ pub(super) trait Ledger: Default {
     const KEEPS: bool;
     /// The sender waits: while packets are carried by the narrow link for that, and then under this
     /// limit.
-    fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
+    fn wait(&mut self, limit: LimitingFactor, carried: Nanos, rest: Nanos);
     /// Assigns the time since the last send or ACK to a limit.
-    fn assign(&mut self, as_limit: Option<Limit>);
+    fn assign(&mut self, as_limit: Option<LimitingFactor>);
     /// A packet leaves, with `acknowledged` bytes acknowledged.
     fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64);
 }
@@ -24,8 +24,8 @@ pub(super) struct NoLedger;
 
 impl Ledger for NoLedger {
     const KEEPS: bool = false;
-    fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
-    fn assign(&mut self, _as_limit: Option<Limit>) {}
+    fn wait(&mut self, _limit: LimitingFactor, _carried: Nanos, _rest: Nanos) {}
+    fn assign(&mut self, _as_limit: Option<LimitingFactor>) {}
     fn send(&mut self, _now: Time, _packet: &Packet, _acknowledged: u64) {}
 }
 
@@ -33,9 +33,9 @@ impl Ledger for NoLedger {
 #[derive(Debug)]
 pub(super) struct FullLedger {
     /// Time since the last send or ACK, by limit: a timer that fires takes all of it.
-    stretch: Vec<(Limit, Nanos)>,
-    pub(super) limits: Vec<(Limit, Nanos)>,
-    last: Limit,
+    stretch: Vec<(LimitingFactor, Nanos)>,
+    pub(super) limits: Vec<(LimitingFactor, Nanos)>,
+    last: LimitingFactor,
     pub(super) rounds: Vec<(Nanos, u64)>,
     pub(super) rounds_total: u64,
     /// The byte that ends the round's first segment.
@@ -47,7 +47,7 @@ impl Default for FullLedger {
         Self {
             stretch: Vec::new(),
             limits: Vec::new(),
-            last: Limit::Unknown,
+            last: LimitingFactor::Unknown,
             rounds: Vec::new(),
             rounds_total: 0,
             round: 0,
@@ -65,13 +65,13 @@ impl FullLedger {
 impl Ledger for FullLedger {
     const KEEPS: bool = true;
 
-    fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos) {
-        add(&mut self.stretch, Limit::Bandwidth, carried);
+    fn wait(&mut self, limit: LimitingFactor, carried: Nanos, rest: Nanos) {
+        add(&mut self.stretch, LimitingFactor::Bandwidth, carried);
         add(&mut self.stretch, limit, rest);
-        self.last = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
+        self.last = if carried > Nanos::ZERO { LimitingFactor::Bandwidth } else { limit };
     }
 
-    fn assign(&mut self, as_limit: Option<Limit>) {
+    fn assign(&mut self, as_limit: Option<LimitingFactor>) {
         for &(limit, time) in &self.stretch {
             add(&mut self.limits, as_limit.unwrap_or(limit), time);
         }
@@ -98,7 +98,7 @@ impl Ledger for FullLedger {
     }
 }
 
-fn add(sums: &mut Vec<(Limit, Nanos)>, limit: Limit, time: Nanos) {
+fn add(sums: &mut Vec<(LimitingFactor, Nanos)>, limit: LimitingFactor, time: Nanos) {
     if time == Nanos::ZERO {
         return;
     }

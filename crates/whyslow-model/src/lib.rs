@@ -35,7 +35,7 @@ pub use driver::{Timed, simulate, time};
 pub use sender_settings::{Algorithm, SenderSettings};
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 pub use whyslow_analysis::types::RTO_MIN;
 use whyslow_units::{Nanos, Time};
 
@@ -131,12 +131,12 @@ pub struct Pause {
     /// Length of the silence.
     pub length: Nanos,
     /// Why.
-    pub kind: Silence,
+    pub kind: PauseKind,
 }
 
 /// Why a sender is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub enum Silence {
+pub enum PauseKind {
     /// The program has nothing to send (or its peer, or a small segment, is waited for).
     Program,
     /// The program has nothing to send for so long that the window starts over (RFC 5681 section
@@ -158,7 +158,7 @@ pub struct Outcome {
     /// How many rounds there were.
     pub rounds_total: u64,
     /// Time by limit of the sender; largest first. They sum to `duration`.
-    pub limits: Vec<(Limit, Nanos)>,
+    pub limits: Vec<(LimitingFactor, Nanos)>,
     /// Segments retransmitted.
     pub retransmitted: u64,
     /// Window at the end, segments.

@@ -26,7 +26,7 @@ use crate::{
     initial_buffer, simulate,
 };
 use serde::Serialize;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_units::Nanos;
 
 /// Bytes of TCP, IP and Ethernet headers of a segment, with RFC 7323's timestamps: 66 on the wire;
@@ -138,7 +138,7 @@ pub struct Forecast {
     pub spread: Option<(Nanos, Nanos)>,
     /// Time of one transfer of the median run by limit, in order of time before the payload, then
     /// largest first.
-    pub phases: Vec<(Limit, Nanos)>,
+    pub phases: Vec<(LimitingFactor, Nanos)>,
     /// Payload bits per second over one whole transfer, handshakes included.
     pub goodput: f64,
     /// The payload as it was played: of the median run.
@@ -340,17 +340,17 @@ impl Plan {
     }
 
     /// Phases before the payload's first byte leaves.
-    fn before(&self) -> Vec<(Limit, Nanos)> {
+    fn before(&self) -> Vec<(LimitingFactor, Nanos)> {
         let trips = |number: f64| self.rtt.scale(number);
         let mut phases = Vec::new();
         if !self.reuse {
-            phases.push((Limit::Handshake, trips(1.0)));
-            phases.push((Limit::TlsHandshake, trips(self.tls.round_trips())));
+            phases.push((LimitingFactor::Handshake, trips(1.0)));
+            phases.push((LimitingFactor::TlsHandshake, trips(self.tls.round_trips())));
         }
         if self.way == Way::Download {
-            phases.push((Limit::RequestWait, trips(0.5)));
+            phases.push((LimitingFactor::RequestWait, trips(0.5)));
         }
-        phases.push((Limit::ServerThink, self.think));
+        phases.push((LimitingFactor::ServerThink, self.think));
         phases
     }
 
@@ -364,9 +364,9 @@ impl Plan {
     }
 
     /// Neither end waits for the last ACK's way back.
-    fn leave_out_the_way_back(&self, limits: &mut [(Limit, Nanos)], outcome: &Outcome) {
+    fn leave_out_the_way_back(&self, limits: &mut [(LimitingFactor, Nanos)], outcome: &Outcome) {
         let mut surplus = outcome.duration - self.payload(outcome);
-        for wanted in [Limit::RoundTrip, Limit::Bandwidth, Limit::LossRecovery] {
+        for wanted in [LimitingFactor::RoundTrip, LimitingFactor::Bandwidth, LimitingFactor::LossRecovery] {
             for (limit, time) in limits.iter_mut().filter(|(limit, _)| *limit == wanted) {
                 let part = if *limit == wanted { surplus.or_zero().min(*time) } else { Nanos::ZERO };
                 *time -= part;

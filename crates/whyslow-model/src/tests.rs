@@ -83,7 +83,7 @@ fn window_limited_rate_is_window_over_round_trip() {
     let outcome = simulate(&scenario);
     let rate = 4e6 / outcome.duration.as_secs_f64();
     assert!((rate / 318_560.0 - 1.0).abs() < 0.1, "{rate} B/s");
-    assert_eq!(outcome.limits[0].0, Limit::SenderCap);
+    assert_eq!(outcome.limits[0].0, LimitingFactor::SenderCap);
 }
 
 /// No segment is empty, however little room there is.
@@ -101,7 +101,7 @@ fn tiny_segments_terminate() {
 fn narrow_link_sets_the_rate() {
     let outcome = simulate(&Scenario { rate: Some(8e6), ..plain(4_000_000) });
     assert!((outcome.duration.as_secs_f64() / 4.1 - 1.0).abs() < 0.1, "{outcome:?}");
-    assert_eq!(outcome.limits[0].0, Limit::Bandwidth);
+    assert_eq!(outcome.limits[0].0, LimitingFactor::Bandwidth);
     assert_eq!(outcome.retransmitted, 0);
 }
 
@@ -149,7 +149,7 @@ fn lost_segment_costs_a_round_trip_and_lost_tail_a_probe() {
     assert_eq!(middle.retransmitted, 1);
     assert_eq!(middle.delivered, whole + Nanos::from_millis(100));
     let tail = simulate(&Scenario { losses: Losses::At(vec![43_000]), ..plain(43_440) });
-    let probe = tail.limits.iter().find(|limit| limit.0 == Limit::Timeout).unwrap().1;
+    let probe = tail.limits.iter().find(|limit| limit.0 == LimitingFactor::Timeout).unwrap().1;
     assert!(probe >= Nanos::from_millis(150), "{tail:?}");
     assert!(tail.delivered > whole + Nanos::from_millis(150), "{tail:?}");
 }
@@ -158,11 +158,11 @@ fn lost_segment_costs_a_round_trip_and_lost_tail_a_probe() {
 fn given_pauses_are_kept() {
     let pause = |at, kind| Pause { at, length: Nanos::from_millis(500), kind };
     let base = simulate(&plain(14_480)).duration;
-    let paused = simulate(&Scenario { pauses: vec![pause(1448, Silence::Program)], ..plain(14_480) });
+    let paused = simulate(&Scenario { pauses: vec![pause(1448, PauseKind::Program)], ..plain(14_480) });
     assert_eq!(paused.duration, base + Nanos::from_millis(500));
-    assert_eq!(paused.limits[0], (Limit::Application, Nanos::from_millis(500)));
-    let timed = simulate(&Scenario { pauses: vec![pause(14_480, Silence::Timer)], ..plain(43_440) });
-    assert_eq!(timed.limits[0].0, Limit::Timeout);
+    assert_eq!(paused.limits[0], (LimitingFactor::Application, Nanos::from_millis(500)));
+    let timed = simulate(&Scenario { pauses: vec![pause(14_480, PauseKind::Timer)], ..plain(43_440) });
+    assert_eq!(timed.limits[0].0, LimitingFactor::Timeout);
     assert!(timed.duration > Nanos::from_millis(800), "from one segment on: {timed:?}");
 }
 
@@ -171,17 +171,17 @@ fn given_pauses_are_kept() {
 #[test]
 fn flight_repaired_by_the_timer_matches_kernel_measurements() {
     let pause = |at, millis: f64, kind| Pause { at, length: Nanos::from_secs_f64(millis / 1e3), kind };
-    let timer = |millis| pause(102_808, millis, Silence::Timer);
+    let timer = |millis| pause(102_808, millis, PauseKind::Timer);
     let scenario = Scenario {
         rtt: Nanos::from_micros(25_072),
         losses: Losses::At((0..41).map(|n| 43_440 + 1448 * n).collect()),
-        pauses: vec![pause(101_360, 58.155, Silence::Program), timer(232.011), timer(463.987), timer(928.015)],
+        pauses: vec![pause(101_360, 58.155, PauseKind::Program), timer(232.011), timer(463.987), timer(928.015)],
         ..plain(298_983)
     };
     let outcome = simulate(&scenario);
     assert!((outcome.duration.as_secs_f64() / 2.009 - 1.0).abs() < 0.05, "{outcome:?}");
     assert_eq!(outcome.retransmitted, 41);
-    let waited = outcome.limits.iter().find(|limit| limit.0 == Limit::Timeout).unwrap().1;
+    let waited = outcome.limits.iter().find(|limit| limit.0 == LimitingFactor::Timeout).unwrap().1;
     assert_eq!(waited, Nanos::from_micros(1_624_013), "three silences in a row, and no other");
 }
 
@@ -257,7 +257,7 @@ prop_compose! {
         let mut pauses: Vec<Pause> = pauses.into_iter().map(|(at, ms, timer)| Pause {
             at,
             length: Nanos::from_millis(ms),
-            kind: if timer { Silence::Timer } else { Silence::Program },
+            kind: if timer { PauseKind::Timer } else { PauseKind::Program },
         }).collect();
         pauses.sort_by_key(|pause| pause.at);
         // A tiny segment makes many: bounded, but slow in a test.

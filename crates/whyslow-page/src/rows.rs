@@ -7,7 +7,7 @@ use crate::differences::Differences;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_analysis::{Analysis, Connection, Limit, Transfer};
+use whyslow_analysis::{Analysis, Connection, LimitingFactor, Transfer};
 use whyslow_report::ranking;
 use whyslow_units::Nanos;
 
@@ -175,7 +175,7 @@ fn largest(connection: &Connection) -> usize {
 
 /// A connection's longest limits, in order of time.
 fn spans(connection: &Connection, words: &mut WordList) -> Vec<(usize, i64, i64)> {
-    let mut spans: Vec<(Limit, Nanos, Nanos)> = Vec::new();
+    let mut spans: Vec<(LimitingFactor, Nanos, Nanos)> = Vec::new();
     for transfer in connection.transfers.iter().take(MAX_TRANSFERS) {
         for (limit, start, seconds) in in_time(transfer) {
             match spans.last_mut() {
@@ -188,14 +188,14 @@ fn spans(connection: &Connection, words: &mut WordList) -> Vec<(usize, i64, i64)
     spans.truncate(MAX_SPANS);
     spans.sort_by_key(|(_, start, _)| *start);
     let micros = |time: Nanos| time.0 / 1_000;
-    let as_row = |(limit, start, seconds): &(Limit, Nanos, Nanos)| {
+    let as_row = |(limit, start, seconds): &(LimitingFactor, Nanos, Nanos)| {
         (words.place(limit.slug()), micros(*start - connection.start_s), micros(*seconds))
     };
     spans.iter().map(as_row).collect()
 }
 
 /// Phases before a transfer, which end where it starts.
-fn in_time(transfer: &Transfer) -> impl Iterator<Item = (Limit, Nanos, Nanos)> {
+fn in_time(transfer: &Transfer) -> impl Iterator<Item = (LimitingFactor, Nanos, Nanos)> {
     let waited: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
     let mut at = transfer.start_s - waited;
     let before = transfer.before.iter().map(move |wait| {

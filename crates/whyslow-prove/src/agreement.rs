@@ -5,7 +5,7 @@ use super::captured::Captured;
 use super::scenario::TransferScenario;
 use super::trial::Trial;
 use serde::Serialize;
-use whyslow_analysis::{Finding, Limit, Retransmitted, Round};
+use whyslow_analysis::{Finding, LimitingFactor, Retransmitted, Round};
 
 /// Times agree within this part.
 pub(super) const TIME: f64 = 0.15;
@@ -173,7 +173,8 @@ impl Agreement {
 
     fn judge(&mut self, of: &Captured, trial: &Trial, segments: f64) {
         let segment = of.segment() as f64;
-        let is_by_chance = of.share(&[Limit::Bandwidth, Limit::LossRecovery, Limit::Timeout]) > 0.1;
+        let is_by_chance =
+            of.share(&[LimitingFactor::Bandwidth, LimitingFactor::LossRecovery, LimitingFactor::Timeout]) > 0.1;
         let mut differs = Vec::new();
         if self.error() > TIME {
             differs.push(Difference::Time { ratio: self.again_s / self.captured_s.max(1e-9) });
@@ -263,7 +264,7 @@ fn with_starts<'a>(rounds: impl IntoIterator<Item = &'a Round>) -> Vec<(u64, &'a
 fn limits_apart(captured: &Captured, built: &TransferScenario, again: &Captured) -> f64 {
     let start = captured.transfer().start_s.as_secs_f64();
     let whole = (built.until - start).max(1e-9);
-    let share_there = |limit: Limit| -> f64 {
+    let share_there = |limit: LimitingFactor| -> f64 {
         if built.factor <= 1.0 {
             return captured.share(&[limit]);
         }
@@ -285,17 +286,17 @@ fn limits_apart(captured: &Captured, built: &TransferScenario, again: &Captured)
 }
 
 /// Limits of one owner, between which a little makes the difference.
-const SAME: &[&[Limit]] = &[
-    &[Limit::SlowStart, Limit::CongestionAvoidance],
-    &[Limit::ReceiveWindow, Limit::ZeroWindow],
-    &[Limit::SenderCap, Limit::ProtocolWindow],
-    &[Limit::LossRecovery, Limit::Timeout],
-    &[Limit::NagleDelayedAck, Limit::AckDelay],
-    &[Limit::Application, Limit::Idle, Limit::ClientThink, Limit::ServerThink],
-    &[Limit::Bandwidth],
-    &[Limit::Pacing],
-    &[Limit::RoundTrip],
-    &[Limit::Unknown],
+const SAME: &[&[LimitingFactor]] = &[
+    &[LimitingFactor::SlowStart, LimitingFactor::CongestionAvoidance],
+    &[LimitingFactor::ReceiveWindow, LimitingFactor::ZeroWindow],
+    &[LimitingFactor::SenderCap, LimitingFactor::ProtocolWindow],
+    &[LimitingFactor::LossRecovery, LimitingFactor::Timeout],
+    &[LimitingFactor::NagleDelayedAck, LimitingFactor::AckDelay],
+    &[LimitingFactor::Application, LimitingFactor::Idle, LimitingFactor::ClientThink, LimitingFactor::ServerThink],
+    &[LimitingFactor::Bandwidth],
+    &[LimitingFactor::Pacing],
+    &[LimitingFactor::RoundTrip],
+    &[LimitingFactor::Unknown],
 ];
 
 /// What the transfer's sender retransmitted.

@@ -1,7 +1,7 @@
 //! [`Captured`]: the transfer to reproduce, with the data from its capture.
 
 use super::packets::Packets;
-use whyslow_analysis::{Analysis, Connection, End, Finding, Limit, Near, Transfer};
+use whyslow_analysis::{Analysis, Connection, End, Finding, LimitingFactor, Near, Transfer};
 
 /// A transfer as some capture shows it, or the connection that carried it.
 #[derive(Clone, Debug)]
@@ -64,11 +64,12 @@ impl Captured {
     /// What the server took before the transfer: its program, and its timer, where nothing of an
     /// answer came that had been sent.
     pub fn thought(&self) -> f64 {
-        self.transfer().seconds_before(Limit::ServerThink) + self.transfer().seconds_before(Limit::Timeout)
+        self.transfer().seconds_before(LimitingFactor::ServerThink)
+            + self.transfer().seconds_before(LimitingFactor::Timeout)
     }
 
     /// Of its time, the part under these limits.
-    pub fn share(&self, limits: &[Limit]) -> f64 {
+    pub fn share(&self, limits: &[LimitingFactor]) -> f64 {
         let shares = self.transfer().limits.iter().filter(|share| limits.contains(&share.limit));
         shares.map(|share| share.share).sum()
     }
@@ -99,11 +100,11 @@ pub(super) fn least_rtt(connection: &Connection) -> f64 {
 
 /// Seconds under a limit before a transfer.
 pub(super) trait Before {
-    fn seconds_before(&self, limit: Limit) -> f64;
+    fn seconds_before(&self, limit: LimitingFactor) -> f64;
 }
 
 impl Before for Transfer {
-    fn seconds_before(&self, limit: Limit) -> f64 {
+    fn seconds_before(&self, limit: LimitingFactor) -> f64 {
         let phases = self.before.iter().filter(|phase| phase.limit == limit);
         phases.map(|phase| phase.seconds.as_secs_f64()).sum()
     }

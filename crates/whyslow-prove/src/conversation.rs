@@ -6,7 +6,7 @@
 
 use super::captured::{Before, least_rtt};
 use super::packets::{Packet, Packets};
-use whyslow_analysis::{Connection, End, Limit};
+use whyslow_analysis::{Connection, End, LimitingFactor};
 use whyslow_diagnosis::series::Kind;
 use whyslow_lab::scenario::script::{self, MAX_MESSAGES};
 use whyslow_lab::scenario::units::{Size, Time};
@@ -191,7 +191,7 @@ struct Cut<'a> {
 
 impl Cut<'_> {
     /// Whether it does, and what held it until then.
-    fn decide(&self, connection: &Connection) -> Option<Option<Limit>> {
+    fn decide(&self, connection: &Connection) -> Option<Option<LimitingFactor>> {
         let gap = self.packet.at - self.half.last;
         let limit = limit_between(connection, self.packet.from, self.half.last, self.packet.at);
         if self.is_first {
@@ -205,13 +205,16 @@ impl Cut<'_> {
         // What is in flight already is answered later: the program did not wait for its end. Bulk
         // data waits for what its sender got only where a window of the programs holds it.
         if got && (self.packet.len < SMALL || is_granted(connection, self.packet.from)) {
-            return Some(Some(Limit::ProtocolWindow));
+            return Some(Some(LimitingFactor::ProtocolWindow));
         }
         match limit {
-            Some(Limit::NagleDelayedAck) if gap > MIN_PAUSE => Some(limit),
-            Some(Limit::Application | Limit::Idle | Limit::ClientThink | Limit::ServerThink) if gap > MIN_PAUSE => {
-                Some(limit)
-            }
+            Some(LimitingFactor::NagleDelayedAck) if gap > MIN_PAUSE => Some(limit),
+            Some(
+                LimitingFactor::Application
+                | LimitingFactor::Idle
+                | LimitingFactor::ClientThink
+                | LimitingFactor::ServerThink,
+            ) if gap > MIN_PAUSE => Some(limit),
             // Between transfers nothing holds the sender but its program.
             None if gap > MIN_PAUSE.max(1.5 * self.rtt) && is_alone => Some(limit),
             _ => None,
@@ -219,8 +222,8 @@ impl Cut<'_> {
     }
 
     /// How long the program waited.
-    fn wait(&self, packets: &Packets, needs: Option<u64>, distance: f64, limit: Option<Limit>) -> f64 {
-        if matches!(limit, Some(Limit::NagleDelayedAck | Limit::ProtocolWindow)) {
+    fn wait(&self, packets: &Packets, needs: Option<u64>, distance: f64, limit: Option<LimitingFactor>) -> f64 {
+        if matches!(limit, Some(LimitingFactor::NagleDelayedAck | LimitingFactor::ProtocolWindow)) {
             return 0.0;
         }
         let from = match needs {
@@ -250,13 +253,14 @@ fn first_wait(packet: &Packet, packets: &Packets, distance: f64) -> f64 {
 fn waited_for_timer(connection: &Connection, packets: &Packets, packet: &Packet) -> f64 {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == packet.from);
     let begins = own.filter(|transfer| packets.place(transfer) == Some(packet.start));
-    begins.map(|transfer| transfer.seconds_before(Limit::Timeout)).sum()
+    begins.map(|transfer| transfer.seconds_before(LimitingFactor::Timeout)).sum()
 }
 
 /// Whether a window that the programs keep themselves held what this end sends.
 fn is_granted(connection: &Connection, from: End) -> bool {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == from);
-    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::ProtocolWindow && it.share >= GRANTED)
+    own.flat_map(|transfer| &transfer.limits)
+        .any(|it| it.limit == LimitingFactor::ProtocolWindow && it.share >= GRANTED)
 }
 
 /// When the last of the bytes that a message needs was there at its sender, on the capture's clock
@@ -277,8 +281,8 @@ fn arrival(packets: &Packets, packet: &Packet, needs: u64, distance: f64) -> Opt
 
 /// What held an end in this stretch of time: the limit with the largest part of it, where limits
 /// are known of more than half.
-fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Option<Limit> {
-    let mut best: Option<(Limit, f64)> = None;
+fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Option<LimitingFactor> {
+    let mut best: Option<(LimitingFactor, f64)> = None;
     let mut known = 0.0;
     for transfer in connection.transfers.iter().filter(|transfer| transfer.from == from) {
         let first = transfer.start_s.as_secs_f64();

@@ -5,7 +5,7 @@ use super::captured::{Before, Captured};
 use super::conversation::micros;
 use super::packets::Packet;
 use super::path::USUAL_TIMEOUT;
-use whyslow_analysis::{Action, Connection, End, Limit, Round, SendingAction, Transfer};
+use whyslow_analysis::{Action, Connection, End, LimitingFactor, Round, SendingAction, Transfer};
 use whyslow_diagnosis::series::Kind;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::script::{Growth, Reading, Stop};
@@ -81,7 +81,7 @@ impl Captured {
 
     /// Whether the receiver's window held the transfer back.
     pub fn is_held_by_window(&self) -> bool {
-        self.share(&[Limit::ReceiveWindow, Limit::ZeroWindow]) >= MATTERS
+        self.share(&[LimitingFactor::ReceiveWindow, LimitingFactor::ZeroWindow]) >= MATTERS
     }
 
     /// What the sender sent in a round trip while something at its end capped it, bytes, where that
@@ -91,8 +91,8 @@ impl Captured {
         // The last one is the remainder.
         let inner = rounds.get(..rounds.len().saturating_sub(1))?;
         let capped: Vec<u64> =
-            inner.iter().filter(|round| round.limit == Limit::SenderCap).map(|round| round.bytes).collect();
-        let is_held = self.share(&[Limit::SenderCap]) >= MATTERS && !capped.is_empty();
+            inner.iter().filter(|round| round.limit == LimitingFactor::SenderCap).map(|round| round.bytes).collect();
+        let is_held = self.share(&[LimitingFactor::SenderCap]) >= MATTERS && !capped.is_empty();
         is_held.then(|| capped.iter().sum::<u64>() / capped.len() as u64)
     }
 
@@ -101,7 +101,9 @@ impl Captured {
         let from = self.from();
         // Where the first copies were lost on their way here, a timer had made it small.
         let is_flight = |transfer: &&Transfer| {
-            transfer.from == from && transfer.rounds_total > 1 && transfer.seconds_before(Limit::Timeout) == 0.0
+            transfer.from == from
+                && transfer.rounds_total > 1
+                && transfer.seconds_before(LimitingFactor::Timeout) == 0.0
         };
         let first = self.connection.transfers.iter().find(is_flight);
         let Some((transfer, round)) = first.and_then(|transfer| Some((transfer, transfer.rounds.first()?))) else {
@@ -110,7 +112,7 @@ impl Captured {
         let flight = round.in_flight - self.probe(transfer, round).min(round.in_flight);
         let flight = u32::try_from(flight.div_ceil(self.segment())).unwrap_or(u32::MAX);
         // Under another limit the window is known to be at least as large, not more.
-        let is_own = round.limit == Limit::SlowStart || round.limit == Limit::CongestionAvoidance;
+        let is_own = round.limit == LimitingFactor::SlowStart || round.limit == LimitingFactor::CongestionAvoidance;
         let flight = if is_own { flight } else { flight.max(INITIAL_WINDOW) };
         flight.clamp(1, 1_000)
     }
@@ -121,7 +123,8 @@ impl Captured {
         let rounds = &self.transfer().rounds;
         // The last one is the remainder.
         let inner = rounds.get(..rounds.len().saturating_sub(1))?;
-        let opening = inner.windows(2).take_while(|pair| pair.iter().all(|round| round.limit == Limit::SlowStart));
+        let opening =
+            inner.windows(2).take_while(|pair| pair.iter().all(|round| round.limit == LimitingFactor::SlowStart));
         let (acked, opened) = opening.fold((0, 0), |(acked, opened), pair| match pair {
             [round, next] => (acked + round.bytes, opened + next.bytes.saturating_sub(round.bytes)),
             _ => (acked, opened),
@@ -164,7 +167,7 @@ impl Captured {
         let exit = findings.into_iter().find(|finding| finding.cause.slug() == "early-slow-start-exit")?;
         let is_remembered = matches!(exit.remedy()?.action, Action::Sending(SendingAction::ForgetThreshold { .. }));
         let rounds = self.transfer().rounds.iter();
-        let slow = rounds.filter(|_| is_remembered).find(|round| round.limit == Limit::CongestionAvoidance)?;
+        let slow = rounds.filter(|_| is_remembered).find(|round| round.limit == LimitingFactor::CongestionAvoidance)?;
         u32::try_from(slow.in_flight.div_ceil(self.segment())).ok().filter(|segments| *segments >= 2)
     }
 
@@ -232,7 +235,7 @@ pub(super) fn host(captured: &Captured, end: End, choice: HostChoice) -> HostSpe
         host.tso = is_sender;
         host.gro = !is_sender;
     }
-    if is_sender && captured.share(&[Limit::Pacing]) >= PACED {
+    if is_sender && captured.share(&[LimitingFactor::Pacing]) >= PACED {
         host.max_pacing = Some(BitRate(paced(captured) as u64));
     }
     host.ecn = captured.uses_ecn();
@@ -269,7 +272,8 @@ fn scales(offered: [Option<u8>; 2], end: End) -> bool {
 /// Whether an end's small segments waited for ACKs.
 fn has_nagle(connection: &Connection, end: End) -> bool {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == end);
-    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::NagleDelayedAck && it.share >= MATTERS)
+    own.flat_map(|transfer| &transfer.limits)
+        .any(|it| it.limit == LimitingFactor::NagleDelayedAck && it.share >= MATTERS)
 }
 
 fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
@@ -323,10 +327,10 @@ pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
     let from = captured.from();
     let mut reading = Reading::default();
     let Some(windows) = captured.windows(from.other()) else { return reading };
-    if captured.share(&[Limit::ZeroWindow]) < 0.02 {
+    if captured.share(&[LimitingFactor::ZeroWindow]) < 0.02 {
         // A window that shrank under a sender that filled it: the program is a slow reader.
         let is_slow = windows.late + windows.late / 4 < windows.most && windows.first * 2 < captured.transfer().bytes;
-        if is_slow && captured.share(&[Limit::ReceiveWindow]) >= SLOW {
+        if is_slow && captured.share(&[LimitingFactor::ReceiveWindow]) >= SLOW {
             let transfer = captured.transfer();
             let rate = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
             reading.rate = Some(BitRate(rate.max(8.0) as u64));

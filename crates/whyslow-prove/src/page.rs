@@ -6,7 +6,7 @@ use super::alternatives::Alternative;
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried, Verdict};
 use super::path::Losses;
-use whyslow_analysis::{End, Limit};
+use whyslow_analysis::{End, LimitingFactor};
 use whyslow_lab::link::config::QueueLimit;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::path::QueueSpec;
@@ -233,7 +233,7 @@ fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End,
             parts.push(without.to_owned());
         }
     }
-    if captured.share(&[Limit::ZeroWindow]) >= 0.02 {
+    if captured.share(&[LimitingFactor::ZeroWindow]) >= 0.02 {
         let reader = if from == End::Server { "client" } else { "server" };
         parts.push(format!("a {reader} that stops reading"));
     }

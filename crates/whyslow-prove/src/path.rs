@@ -7,7 +7,7 @@ use super::mtu_black_hole;
 use super::packets::Packet;
 use super::reordering;
 use whyslow_analysis::Measure;
-use whyslow_analysis::{End, Limit, LimitSpan};
+use whyslow_analysis::{End, LimitSpan, LimitingFactor};
 use whyslow_diagnosis::series::Kind;
 use whyslow_lab::link::config::QueueLimit;
 use whyslow_lab::scenario::path::{BucketSpec, JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec};
@@ -68,11 +68,11 @@ struct Shape {
 impl Captured {
     /// What the path carried.
     pub fn rate(&self, mss: u64) -> Option<PathRate> {
-        if self.share(&[Limit::Bandwidth]) >= BY_PATH {
+        if self.share(&[LimitingFactor::Bandwidth]) >= BY_PATH {
             return self.steady().map(|rate| PathRate { rate, is_limit: true });
         }
         // A sender that spaces its segments shows its own rate.
-        let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
+        let is_paced = self.share(&[LimitingFactor::Pacing]) >= BY_PATH;
         let seen = self.burst(mss).or_else(|| self.plateau(mss)).filter(|rate| *rate < FASTEST && !is_paced);
         seen.map(|rate| PathRate { rate, is_limit: false })
     }
@@ -81,7 +81,7 @@ impl Captured {
     /// ACKs stand still and then leap: such pieces of the time are left out.
     fn steady(&self) -> Option<f64> {
         let full: Vec<&LimitSpan> =
-            self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth).collect();
+            self.transfer().timeline.iter().filter(|span| span.limit == LimitingFactor::Bandwidth).collect();
         let piece = full.iter().map(|span| span.seconds.as_secs_f64()).sum::<f64>() / PIECES;
         let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
         pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -169,12 +169,12 @@ impl Captured {
     /// all that held the sender, and neither window nor program could have made them alike.
     fn plateau(&self, mss: u64) -> Option<f64> {
         let free = [
-            Limit::SlowStart,
-            Limit::CongestionAvoidance,
-            Limit::LossRecovery,
-            Limit::Timeout,
-            Limit::Bandwidth,
-            Limit::RoundTrip,
+            LimitingFactor::SlowStart,
+            LimitingFactor::CongestionAvoidance,
+            LimitingFactor::LossRecovery,
+            LimitingFactor::Timeout,
+            LimitingFactor::Bandwidth,
+            LimitingFactor::RoundTrip,
         ];
         if self.share(&free) < 0.8 {
             return None;
@@ -199,7 +199,7 @@ impl Captured {
     /// The typical round trip, seconds, where no queue stands behind it.
     pub fn usual_rtt(&self) -> Option<f64> {
         let [min, p50] = [self.connection.rtt_ms.min?, self.connection.rtt_ms.p50?].map(|ms| ms / 1e3);
-        let is_full = self.share(&[Limit::Bandwidth]) >= BY_PATH;
+        let is_full = self.share(&[LimitingFactor::Bandwidth]) >= BY_PATH;
         (!is_full && p50 > min * 1.04 && p50 < min * 1.6).then_some(p50)
     }
 
@@ -210,7 +210,7 @@ impl Captured {
         let spread = p95 - min;
         // Late ACKs are few: what varies is spread over all of it.
         let is_even = p50 - min > 0.3 * spread;
-        let is_full = self.share(&[Limit::Bandwidth]) > 0.05;
+        let is_full = self.share(&[LimitingFactor::Bandwidth]) > 0.05;
         let varies = rtt.samples >= 40 && spread > (0.15 * min).max(0.003) && spread < min;
         (varies && is_even && !is_full).then_some(spread)
     }
@@ -237,7 +237,7 @@ impl Captured {
             .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
             .collect();
         places.extend(self.connection.transfers.iter().filter(|transfer| transfer.from == from).flat_map(|transfer| {
-            let copies = copies_within(transfer.seconds_before(Limit::Timeout), self.rtt());
+            let copies = copies_within(transfer.seconds_before(LimitingFactor::Timeout), self.rtt());
             std::iter::repeat_n(self.packets.place(transfer).unwrap_or(0), copies)
         }));
         if self.vantage() != from {
@@ -256,7 +256,7 @@ impl Captured {
     fn unseen_copies(&self, from: End) -> Vec<u64> {
         let mut unseen = Vec::new();
         let spans = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
-        for span in spans.flat_map(|transfer| &transfer.timeline).filter(|span| span.limit == Limit::Timeout) {
+        for span in spans.flat_map(|transfer| &transfer.timeline).filter(|span| span.limit == LimitingFactor::Timeout) {
             let end = (span.start_s + span.seconds).as_secs_f64();
             let after = || self.packets.data(from).filter(|packet| packet.at >= end - MOMENT);
             let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());

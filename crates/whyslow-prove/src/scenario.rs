@@ -4,7 +4,7 @@ use super::captured::Captured;
 use super::conversation::Conversation;
 use super::hosts::{self, HostChoice};
 use super::path::{self, Losses, PathChoice};
-use whyslow_analysis::{End, Limit, LimitSpan};
+use whyslow_analysis::{End, LimitSpan, LimitingFactor};
 use whyslow_lab::scenario::Scenario;
 use whyslow_lab::scenario::path::{LossSpec, StepSpec};
 use whyslow_lab::scenario::script::Script;
@@ -25,7 +25,7 @@ pub(super) struct Choice {
 impl Choice {
     /// What is tried first.
     pub fn first(captured: &Captured) -> Self {
-        let losses = match captured.share(&[Limit::Bandwidth]) >= path::BY_PATH {
+        let losses = match captured.share(&[LimitingFactor::Bandwidth]) >= path::BY_PATH {
             _ if captured.policed().is_some() => Losses::Policer,
             true => Losses::Queue,
             false => Losses::Listed,

@@ -6,7 +6,7 @@ use super::captured::Captured;
 use super::path::{BY_PATH, Losses};
 use super::scenario::{Choice, TransferScenario, build};
 use super::trial::{Sought, Trial, Workshop};
-use whyslow_analysis::Limit;
+use whyslow_analysis::LimitingFactor;
 
 /// If there is no other choice, a run that is shorter than this, seconds, is repeated, because the
 /// machine may have been busy.
@@ -126,8 +126,14 @@ fn ratio(there: f64, here: f64) -> Option<f64> {
 /// What else may be, the likeliest last.
 fn adjacent_choices(captured: &Captured, first: Choice) -> Vec<Choice> {
     let mut all = Vec::new();
-    let by_window = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::LossRecovery, Limit::Timeout, Limit::Pacing];
-    let of_controller = captured.share(&by_window) + captured.share(&[Limit::Bandwidth]) > 0.1;
+    let by_window = [
+        LimitingFactor::SlowStart,
+        LimitingFactor::CongestionAvoidance,
+        LimitingFactor::LossRecovery,
+        LimitingFactor::Timeout,
+        LimitingFactor::Pacing,
+    ];
+    let of_controller = captured.share(&by_window) + captured.share(&[LimitingFactor::Bandwidth]) > 0.1;
     if of_controller {
         for congestion in ["bbr", "reno", "cubic"] {
             if congestion != first.host.congestion {
@@ -142,7 +148,7 @@ fn adjacent_choices(captured: &Captured, first: Choice) -> Vec<Choice> {
         other.path.usual_rtt = true;
         all.push(other);
     }
-    let is_full = captured.share(&[Limit::Bandwidth]) >= BY_PATH;
+    let is_full = captured.share(&[LimitingFactor::Bandwidth]) >= BY_PATH;
     let has_lost = !captured.lost(captured.from(), captured.mss()).is_empty();
     for (losses, may_be) in [(Losses::Queue, is_full), (Losses::Listed, true)] {
         if has_lost && may_be && losses != first.path.losses {

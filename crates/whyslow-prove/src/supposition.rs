@@ -3,7 +3,7 @@
 
 use super::captured::Captured;
 use clap::ValueEnum;
-use whyslow_analysis::{Cause, CostSpan, Finding, Limit, LimitShare, LimitSpan, LimitTime};
+use whyslow_analysis::{Cause, CostSpan, Finding, LimitShare, LimitSpan, LimitTime, LimitingFactor};
 use whyslow_units::Nanos;
 
 /// A mechanism that may have held a transfer. Losses are not among them: a capture shows them.
@@ -37,13 +37,13 @@ impl Supposition {
         }
     }
 
-    const fn limit(self) -> Limit {
+    const fn limit(self) -> LimitingFactor {
         match self {
-            Self::Bandwidth => Limit::Bandwidth,
-            Self::ReceiveWindow => Limit::ReceiveWindow,
-            Self::SenderCap => Limit::SenderCap,
-            Self::Application => Limit::Application,
-            Self::SlowStart => Limit::SlowStart,
+            Self::Bandwidth => LimitingFactor::Bandwidth,
+            Self::ReceiveWindow => LimitingFactor::ReceiveWindow,
+            Self::SenderCap => LimitingFactor::SenderCap,
+            Self::Application => LimitingFactor::Application,
+            Self::SlowStart => LimitingFactor::SlowStart,
         }
     }
 

@@ -7,7 +7,7 @@ use super::scenario::{Choice, TransferScenario, build};
 use super::supposition::Supposition;
 use super::{curves, keep, remedy};
 use std::path::{Path, PathBuf};
-use whyslow_analysis::{Cause, End, Limit};
+use whyslow_analysis::{Cause, End, LimitingFactor};
 use whyslow_cli::place::TransferPlace;
 use whyslow_lab::scenario;
 use whyslow_lab::scenario::path::{LossSpec, LossTable};
@@ -101,10 +101,10 @@ fn pauses_are_those_of_the_programs() {
 fn supposed_cause_takes_the_time_of_the_verdict() {
     let captured = captured("receive-window-client.pcap");
     assert_eq!(captured.own_supposition(), Some(Supposition::ReceiveWindow));
-    let before = captured.share(&[Limit::ReceiveWindow]);
+    let before = captured.share(&[LimitingFactor::ReceiveWindow]);
     let supposed = captured.supposing(Supposition::Bandwidth).unwrap();
     assert_eq!(supposed.top().unwrap().cause, Cause::Bandwidth);
-    assert!(supposed.share(&[Limit::Bandwidth]) > before * 0.9, "{:?}", supposed.transfer().limits);
+    assert!(supposed.share(&[LimitingFactor::Bandwidth]) > before * 0.9, "{:?}", supposed.transfer().limits);
     assert_eq!(supposed.seconds(), captured.seconds());
     // The link is what holds it in the scenario, and no buffer.
     let built = built(&supposed);
@@ -121,7 +121,7 @@ fn slow_growth_of_a_window_is_built_where_the_rounds_show_it() {
     let mut slow = captured.clone();
     let rounds = &mut slow.connection.transfers[slow.index].rounds;
     let mut flight = 14_480.0;
-    for round in rounds.iter_mut().filter(|round| round.limit == Limit::SlowStart) {
+    for round in rounds.iter_mut().filter(|round| round.limit == LimitingFactor::SlowStart) {
         round.bytes = flight as u64;
         flight *= 1.5;
     }

@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use whyslow_diagnosis::condense::Share;
+use whyslow_diagnosis::condense::ConnectionShard;
 use whyslow_io::{Input, RowFiles, ScanError, Stop, scan_shares};
 
 /// How often signals are looked for.
@@ -70,8 +70,8 @@ impl Drop for Rows {
 #[pyo3(signature = (path, shards))]
 pub(crate) fn condense(path: PathBuf, shards: Option<usize>) -> PyResult<Rows> {
     let of = shards.unwrap_or(1);
-    if !(1..=Share::MOST).contains(&of) {
-        return Err(PyValueError::new_err(format!("there can be 1 to {} shards, and not {of}", Share::MOST)));
+    if !(1..=ConnectionShard::MOST).contains(&of) {
+        return Err(PyValueError::new_err(format!("there can be 1 to {} shards, and not {of}", ConnectionShard::MOST)));
     }
     Rows::of(shards.is_some(), move |stop, give| {
         let mut send = |share, row| give.send(Ok((share, row))).map_err(|_| io::ErrorKind::BrokenPipe.into());

@@ -12,7 +12,7 @@ use crate::text::units;
 use crate::words::Lang;
 use phrase::{Phrase, Subject, Sure};
 use serde::Serialize;
-use whyslow_analysis::{Analysis, Cause, Connection, Finding, Limit, QUIC, Remedy, State, Transfer, Verdict};
+use whyslow_analysis::{Analysis, Cause, Connection, Finding, LimitingFactor, QUIC, Remedy, State, Transfer, Verdict};
 use whyslow_units::Nanos;
 use words::Ends;
 
@@ -187,7 +187,7 @@ fn not_slow(connection: &Connection, lang: Lang) -> Headline {
         Verdict::UnknownElided => (Tone::Unknown, Phrase::UnknownElided { subject }),
         Verdict::Unknown => (Tone::Unknown, Phrase::Unknown { subject }),
         Verdict::Healthy => {
-            let parts = transfer.limits.iter().filter(|part| part.limit == Limit::Idle);
+            let parts = transfer.limits.iter().filter(|part| part.limit == LimitingFactor::Idle);
             let idle: Nanos = parts.map(|part| part.seconds).sum();
             (Tone::Healthy, Phrase::Healthy { subject, took: transfer.duration_s, idle })
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use whyslow_analysis::{Analysis, Connection, Limit};
+use whyslow_analysis::{Analysis, Connection, LimitingFactor};
 use whyslow_diagnosis::explain::explain;
 
 const SAMPLES: [&str; 4] = [
@@ -90,7 +90,7 @@ fn figures_are_those_of_the_analysis() {
         let causes: Vec<_> = transfers.iter().map(|one| Some(one.findings.first()?.cause.slug().to_owned())).collect();
         assert_eq!(texts(&batch, "cause"), causes, "{name}");
         for (row, transfer) in transfers.iter().enumerate() {
-            let limits: f64 = Limit::ALL
+            let limits: f64 = LimitingFactor::ALL
                 .iter()
                 .filter_map(|limit| floats(&batch, &format!("limit_{}_s", limit.slug().replace('-', "_")))[row])
                 .sum();

@@ -1,6 +1,6 @@
 //! [`ModelChange`]: how a fix changes the model of a transfer.
 
-use super::Limit;
+use super::LimitingFactor;
 
 /// One change that a fix makes to the model of a captured transfer. Every change except
 /// `SameFlights` also removes the late ACKs of small flights.
@@ -9,7 +9,7 @@ pub enum ModelChange {
     /// Keeps the flights and their late ACKs.
     SameFlights,
     /// Removes silences caused by this limit.
-    NoSilence(Limit),
+    NoSilence(LimitingFactor),
     /// Removes the delay of the last ACK.
     NoLateLastAck,
     /// Repairs lost segments without the retransmission timer.

@@ -20,14 +20,14 @@ pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
 use shard::{Inserted, Slot};
 pub use sweep::SweepClock;
-use whyslow_analysis::types::{Share, Side};
+use whyslow_analysis::types::{ConnectionShard, Side};
 use whyslow_units::Time;
 
 #[cfg(test)]
 mod tests;
 
 /// Number of shards.
-pub const SHARDS: usize = Share::MOST;
+pub const SHARDS: usize = ConnectionShard::MOST;
 
 /// Returns the shard of a four-tuple with this hash.
 #[inline(always)]

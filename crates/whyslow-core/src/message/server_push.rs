@@ -8,7 +8,7 @@
 //! shows it.
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
-use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
+use crate::tcp::facts::{Facts, Release, SendPause, TransferFacts};
 use crate::tcp::payload::{Content, Protocol};
 use whyslow_units::stats::median;
 use whyslow_units::{Nanos, Time};
@@ -162,7 +162,7 @@ pub(super) fn reports(facts: &Facts) -> bool {
     for exchange in &facts.exchanges {
         let request = exchange.request.and_then(|index| facts.directions[client].transfers.get(index));
         let Some(request) = request.filter(|request| request.max_in_flight <= SEGMENT) else { continue };
-        let messages = 1 + request.gaps.iter().filter(|gap| gap.idle).count();
+        let messages = 1 + request.pauses.iter().filter(|gap| gap.idle).count();
         let is_answered = usize::from(exchange.answer.is_some());
         answered += is_answered;
         reports += messages - is_answered;
@@ -182,7 +182,7 @@ fn upgrade(facts: &Facts) -> Option<Time> {
 /// by others, each after a pause longer than a reaction and without a request between them. `None`
 /// if there are fewer than `times` such pauses.
 fn pauses(facts: &Facts, times: usize) -> Option<Time> {
-    let is_push = |gap: &&Gap| {
+    let is_push = |gap: &&SendPause| {
         let length = gap.end - gap.start;
         let alone =
             gap.release == Release::Nothing && gap.idle && gap.app_limited && gap.closed.is_none() && !gap.unseen;
@@ -195,7 +195,7 @@ fn pauses(facts: &Facts, times: usize) -> Option<Time> {
         .transfers
         .iter()
         .filter(|transfer| transfer.max_in_flight < SEGMENT && !transfer.is_housekeeping)
-        .flat_map(|transfer| transfer.gaps.iter().filter(is_push).map(|_| asked(transfer)));
+        .flat_map(|transfer| transfer.pauses.iter().filter(is_push).map(|_| asked(transfer)));
     let first = pushed.next()?;
     (times <= 1 || pushed.nth(times - 2).is_some()).then_some(first)
 }

@@ -166,7 +166,7 @@ impl TransferFacts {
         self.rounds.drain(..longest.start);
         self.rounds_total = self.rounds.iter().map(|round| u64::from(round.merged)).sum();
         self.max_in_flight = self.rounds.iter().map(|round| round.in_flight).max().unwrap_or(0);
-        self.gaps.retain(|gap| gap.start >= from && gap.end <= until);
+        self.pauses.retain(|gap| gap.start >= from && gap.end <= until);
         self.losses.retain(|loss| loss.time >= from && loss.time < until);
         (self.recoveries, self.lost_retransmits) = Default::default();
         // The first copy of a late segment may be missing.

@@ -1,6 +1,6 @@
 //! Corrects facts derived from segments by the parsed messages of a protocol above TCP.
 
-use super::facts::{DirectionFacts, Gap};
+use super::facts::{DirectionFacts, SendPause};
 use super::payload::MessageFacts;
 use whyslow_analysis::types::Side;
 
@@ -25,9 +25,9 @@ fn note_windows(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     let Some(windows) = &messages.windows else { return };
     for side in Side::BOTH {
         let waits = windows.get(side as usize).map_or(&[][..], Vec::as_slice);
-        let is_waiting = |gap: &Gap| waits.iter().any(|wait| wait.from < gap.end && wait.until > gap.start);
+        let is_waiting = |gap: &SendPause| waits.iter().any(|wait| wait.from < gap.end && wait.until > gap.start);
         let transfers = directions[side].transfers.iter_mut();
-        for gap in transfers.flat_map(|transfer| &mut transfer.gaps).filter(|gap| !is_waiting(gap)) {
+        for gap in transfers.flat_map(|transfer| &mut transfer.pauses).filter(|gap| !is_waiting(gap)) {
             (gap.with_peer_payload, gap.peer_payload_at) = (false, None);
         }
     }

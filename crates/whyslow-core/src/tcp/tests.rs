@@ -214,7 +214,7 @@ fn rounds_are_the_same_from_both_ends() {
         assert_eq!(facts.vantage.near, near);
         let rounds: Vec<_> = bulk(&facts).rounds.iter().map(|round| (round.bytes, round.in_flight)).collect();
         assert_eq!(rounds, [(2000, 2000), (4000, 4000), (8000, 8000)], "{near:?}");
-        assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack), "{near:?}");
+        assert!(bulk(&facts).pauses.iter().all(|gap| gap.release == Release::Ack), "{near:?}");
         assert_eq!(facts.client, A);
     }
 }

@@ -5,7 +5,7 @@ use crate::rules::ConnectionView;
 use crate::timeline::{ExchangeCut, ExchangeParts};
 use std::cmp::Reverse;
 use whyslow_analysis::types::{MIN_NOTICEABLE_DELAY, Side};
-use whyslow_analysis::{Exchange, Limit, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
+use whyslow_analysis::{Exchange, LimitingFactor, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
 use whyslow_core::message::Wait;
 use whyslow_core::tcp::facts::{Facts, PeerMessage, TransferFacts};
 use whyslow_units::{Nanos, Time};
@@ -16,8 +16,8 @@ const LISTED_FIRST: usize = 16;
 
 /// Returns the listed exchanges, and the number of all. `transfers`: the listed ones. Times count
 /// from `first`.
-pub(super) fn list_exchanges(case: &ConnectionView<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
-    let ConnectionView { facts, waits, .. } = case;
+pub(super) fn list_exchanges(view: &ConnectionView<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
+    let ConnectionView { facts, waits, .. } = view;
     if facts.timeless || facts.capture_defects.one_direction {
         return (Vec::new(), 0);
     }
@@ -29,18 +29,18 @@ pub(super) fn list_exchanges(case: &ConnectionView<'_>, transfers: &[Transfer], 
     }
     order.truncate(MAX_EXCHANGES);
     order.sort_unstable();
-    let listed = order.into_iter().map(|index| exchange(case, &waits[index], transfers, first));
+    let listed = order.into_iter().map(|index| exchange(view, &waits[index], transfers, first));
     (listed.collect(), total)
 }
 
 /// The response times of all exchanges. Of very many exchanges only the longest are kept, so their
 /// quantiles come from a sample that was taken before any was dropped.
-pub(super) fn response_times(case: &ConnectionView<'_>) -> Option<ResponseTimes> {
-    let ConnectionView { facts, waits, .. } = case;
+pub(super) fn response_times(view: &ConnectionView<'_>) -> Option<ResponseTimes> {
+    let ConnectionView { facts, waits, .. } = view;
     if facts.timeless || facts.capture_defects.one_direction {
         return None;
     }
-    let mut times: Vec<Nanos> = waits.iter().map(|wait| cut(case, wait).waited()).collect();
+    let mut times: Vec<Nanos> = waits.iter().map(|wait| cut(view, wait).waited()).collect();
     times.sort_unstable();
     let &max_s = times.last()?;
     if facts.exchanges_total > facts.exchanges.len() as u64 {
@@ -53,8 +53,8 @@ pub(super) fn response_times(case: &ConnectionView<'_>) -> Option<ResponseTimes>
     Some(ResponseTimes { count: times.len() as u64, p50_s: at(0.5), p95_s: at(0.95), max_s })
 }
 
-fn exchange(case: &ConnectionView<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
-    let facts = case.facts;
+fn exchange(view: &ConnectionView<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
+    let facts = view.facts;
     let (client, server) = (facts.requester, !facts.requester);
     let find = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
     let (request, answer) = (find(client, wait.exchange.request), find(server, wait.exchange.answer));
@@ -64,7 +64,7 @@ fn exchange(case: &ConnectionView<'_>, wait: &Wait, transfers: &[Transfer], firs
         transfers.iter().position(|listed| listed.from == from && listed.start_s == start)
     };
     let places = [(client, request), (server, answer)];
-    let cut = cut(case, wait);
+    let cut = cut(view, wait);
     let wait_s = cut.waited();
     let is_noticed = wait_s >= MIN_NOTICEABLE_DELAY;
     let (spans, spans_total) = if is_noticed { cut.spans(end_of(facts, client), first) } else { (Vec::new(), None) };
@@ -94,24 +94,24 @@ fn exchange(case: &ConnectionView<'_>, wait: &Wait, transfers: &[Transfer], firs
 }
 
 /// Cuts a wait into its time by party.
-fn cut(case: &ConnectionView<'_>, wait: &Wait) -> ExchangeCut {
-    let (client, server) = (case.facts.requester, !case.facts.requester);
-    let of = |side: Side, index: Option<usize>| case.transfers[side].get(index?);
+fn cut(view: &ConnectionView<'_>, wait: &Wait) -> ExchangeCut {
+    let (client, server) = (view.facts.requester, !view.facts.requester);
+    let of = |side: Side, index: Option<usize>| view.transfers[side].get(index?);
     let (request, answer) = (of(client, wait.exchange.request), of(server, wait.exchange.answer));
     let asked = answer.and_then(|(answer, _)| answer.answered);
     let sent = asked.map(|asked| asked.last).or(request.map(|(transfer, _)| transfer.last_send));
     let between = match answer {
-        Some(_) if wait.polled.is_some() => Limit::Idle,
-        Some((answer, _)) if answer.missing_before > 0 => Limit::Timeout,
-        Some((answer, _)) if answer.begins_lost() => Limit::LossRecovery,
-        _ => Limit::ServerThink,
+        Some(_) if wait.polled.is_some() => LimitingFactor::Idle,
+        Some((answer, _)) if answer.missing_before > 0 => LimitingFactor::Timeout,
+        Some((answer, _)) if answer.begins_lost() => LimitingFactor::LossRecovery,
+        _ => LimitingFactor::ServerThink,
     };
     ExchangeCut::new(&ExchangeParts {
         start: wait.exchange.start,
         whole: wait.exchange.wait(),
         request: sent.map(|sent| (request.map_or(&[][..], |(_, cut)| &cut.spans), sent)),
         answer: answer.map(|(answer, cut)| (&cut.spans[..], answer.start, answer.last_send)),
-        rtt: case.facts.min_rtt().unwrap_or_default(),
+        rtt: view.facts.min_rtt().unwrap_or_default(),
         between,
     })
 }

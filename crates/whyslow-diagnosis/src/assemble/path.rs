@@ -69,7 +69,7 @@ fn queue(transfer: &TransferFacts, context: &Context) -> Option<[f64; 3]> {
 mod tests {
     use super::*;
     use crate::estimate::synthetic_transfer::{context, flights};
-    use crate::limit::partition;
+    use crate::limit::attribute_time;
     use whyslow_core::tcp::facts::{Loss, RateSpread, Release};
 
     /// A link of 4.8 Mbit/s that is full, with a queue of 60 ms.
@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn estimates(transfer: &TransferFacts, context: &Context) -> PathEstimates {
-        path_estimates(transfer, &partition(transfer, context).shape, context)
+        path_estimates(transfer, &attribute_time(transfer, context).shape, context)
     }
 
     #[test]

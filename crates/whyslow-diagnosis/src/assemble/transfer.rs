@@ -3,7 +3,7 @@
 use super::label::{end_of, label};
 use super::path::path_estimates;
 use crate::estimate::Context;
-use crate::limit::{self, Partition, Span};
+use crate::limit::{self, Span, TimeAttribution};
 use crate::rules::{self, ConnectionView, Exit, TransferView};
 use crate::together::LargestFlows;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
@@ -36,29 +36,30 @@ pub(super) struct TransferPlace {
 /// Returns a transfer's entry, and where it left slow start early.
 pub(super) fn entry(
     place: TransferPlace,
-    case: &ConnectionView<'_>,
+    view: &ConnectionView<'_>,
     context: &Context,
     kept: &mut KeptTransfers,
 ) -> (Transfer, Option<Exit>) {
     let TransferPlace { id, first, sender, index } = place;
-    let facts = case.facts;
-    let up_to_this = &case.transfers[sender][..=index];
+    let facts = view.facts;
+    let up_to_this = &view.transfers[sender][..=index];
     let earlier = &up_to_this[..index];
-    let (transfer, partition) = &case.transfers[sender][index];
-    let wait = case.waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
+    let (transfer, attribution) = &view.transfers[sender][index];
+    let wait = view.waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
     let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
         && !facts.directions[!sender]
             .transfers
             .iter()
             .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
-    let case = TransferView { facts, first, sender, transfer, partition, before: &before, context: *context, earlier };
-    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    let view =
+        TransferView { facts, first, sender, transfer, attribution, before: &before, context: *context, earlier };
+    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&view) };
     if !context.encrypted {
-        kept.flows.offer(&case, id, first);
+        kept.flows.offer(&view, id, first);
     }
-    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
-    let spans = limit::without_idle_end(&partition.spans);
+    let exit = rules::exit_of(&view).filter(|_| !facts.timeless);
+    let spans = limit::without_idle_end(&attribution.spans);
     let end = spans.last().map_or(transfer.start, |last| last.end);
     let duration = (end - transfer.start).or_zero();
     let seconds = duration.as_secs_f64();
@@ -66,7 +67,7 @@ pub(super) fn entry(
     // The model plays TCP.
     let modelled = worst.filter(|_| !context.encrypted);
     if let Some(worst) = modelled.filter(|worst| kept.replays.wants(*worst, id))
-        && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(up_to_this, context))
+        && let Some(replay) = Replay::new(transfer, attribution, context, EarlierTransfers::of(up_to_this, context))
     {
         kept.replays.keep(worst, id, transfer.start - first, replay);
     }
@@ -79,16 +80,16 @@ pub(super) fn entry(
         label: label(facts, sender, transfer),
         first_byte_s: first_byte(facts, sender, transfer),
         first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
-        rounds: rounds(transfer, (partition, context.encrypted), end, first),
+        rounds: rounds(transfer, (attribution, context.encrypted), end, first),
         rounds_total: transfer.rounds_total,
         elided: transfer.known_span.is_some(),
-        path: path_estimates(transfer, &partition.shape, context),
+        path: path_estimates(transfer, &attribution.shape, context),
         model_s: None,
         // Until the model has run.
         model_skipped: modelled.is_some() && Replay::is_possible(transfer, context),
         limits: LimitShare::of(&limit::sum_by_limit(spans.iter().map(Span::limit_time))),
-        timeline: timeline(partition, end, first),
-        verdict: rules::verdict(&case, &findings),
+        timeline: timeline(attribution, end, first),
+        verdict: rules::verdict(&view, &findings),
         findings,
         before: LimitShare::of(&before),
     };
@@ -96,24 +97,29 @@ pub(super) fn entry(
 }
 
 /// The timeline up to `end`.
-fn timeline(partition: &Partition, end: Time, first: Time) -> Vec<LimitSpan> {
+fn timeline(attribution: &TimeAttribution, end: Time, first: Time) -> Vec<LimitSpan> {
     let listed = |span: &Span| LimitSpan {
         limit: span.limit,
         start_s: span.start - first,
         seconds: (span.end.min(end) - span.start).or_zero(),
     };
-    limit::merge_runs(&partition.spans, MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
+    limit::merge_runs(&attribution.spans, MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
 }
 
 /// Where all is encrypted, no window is known.
-fn rounds(transfer: &TransferFacts, (partition, encrypted): (&Partition, bool), end: Time, first: Time) -> Vec<Round> {
+fn rounds(
+    transfer: &TransferFacts,
+    (attribution, encrypted): (&TimeAttribution, bool),
+    end: Time,
+    first: Time,
+) -> Vec<Round> {
     let end = transfer.known_span.map_or(end, |(_, until)| until);
     let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
         .rounds
         .iter()
         .zip(ends)
-        .zip(&partition.rounds)
+        .zip(&attribution.rounds)
         .take(MAX_ROUNDS)
         .map(|((round, end), &limit)| Round {
             start_s: round.start - first,

@@ -3,7 +3,7 @@
 use super::figures::{Lead, Reach, SameSize, Times};
 use super::{ComparisonCaveat, ComparisonStatement};
 use serde::Serialize;
-use whyslow_analysis::{End, Finding, Limit, Near, Verdict};
+use whyslow_analysis::{End, Finding, LimitingFactor, Near, Verdict};
 use whyslow_units::Nanos;
 
 /// Common points and differences of two transfers. Pairs are `[a, b]`; a difference is `b - a`.
@@ -81,7 +81,7 @@ pub struct TransferSummary {
 #[non_exhaustive]
 pub struct Phase {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     /// It came before the first byte.
     pub before: bool,
     /// How long.
@@ -116,7 +116,7 @@ pub struct RoundSide {
     /// The largest window that the sender had.
     pub window: Option<u64>,
     /// Its limit during most of its time.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
 }
 
 /// How many bytes the receiver had by when: lines through points, rising.

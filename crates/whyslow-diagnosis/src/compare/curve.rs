@@ -4,7 +4,7 @@
 use super::chosen::ChosenTransfer;
 use super::comparison::{ByteCurves, CurvePoint};
 use super::reach::Prospect;
-use whyslow_analysis::{Limit, Transfer};
+use whyslow_analysis::{LimitingFactor, Transfer};
 use whyslow_units::Nanos;
 
 /// Most rounds by which a curve is continued.
@@ -123,7 +123,8 @@ fn within(points: &[CurvePoint], bytes: u64) -> Option<Nanos> {
 
 /// From the request to the first byte; `None` if the transfer answers no request.
 pub(super) fn wait(transfer: &Transfer) -> Option<Nanos> {
-    let waits = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
+    let waits =
+        |limit| matches!(limit, LimitingFactor::RequestWait | LimitingFactor::ServerThink | LimitingFactor::Timeout);
     let mut waited = transfer.before.iter().filter(|share| waits(share.limit)).peekable();
     waited.peek()?;
     Some(waited.map(|share| share.seconds.or_zero()).sum())

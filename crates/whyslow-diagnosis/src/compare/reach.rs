@@ -1,7 +1,7 @@
 //! Expected continuation of a transfer.
 
 use super::{ChosenTransfer, Reach, ReachKind};
-use whyslow_analysis::{Limit, Round, Transfer};
+use whyslow_analysis::{LimitingFactor, Round, Transfer};
 use whyslow_units::Nanos;
 
 /// Least growth of a flight: the last segment of a flight may fall into the next round.
@@ -50,7 +50,7 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
     let steps: Vec<f64> =
         full.windows(2).rev().take(2).map(|two| two[1].in_flight as f64 / two[0].in_flight.max(1) as f64).collect();
     let grows = match steps.as_slice() {
-        [one] => *one >= GROWS && last.limit == Limit::SlowStart,
+        [one] => *one >= GROWS && last.limit == LimitingFactor::SlowStart,
         steps => !steps.is_empty() && steps.iter().all(|&step| step >= GROWS),
     };
     let pace = last.sending_s.or_zero().0 as f64 / last.bytes.max(1) as f64;

@@ -2,7 +2,7 @@
 
 use super::{ChosenTransfer, Setting};
 use crate::rules::parts;
-use whyslow_analysis::{Handshake, Limit, Round};
+use whyslow_analysis::{Handshake, LimitingFactor, Round};
 
 /// Round trips that differ by less than this share are of one path.
 const SAME: f64 = 0.1;
@@ -98,7 +98,7 @@ fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     // A congestion window counts segments, including a short one; other limits do not count in
     // segments.
     let segment = segment(one)?;
-    Some(if first.limit == Limit::SlowStart {
+    Some(if first.limit == LimitingFactor::SlowStart {
         parts::count(first.bytes.div_ceil(segment), "segment")
     } else {
         format!("at least {}", parts::count(first.bytes / segment, "segment"))

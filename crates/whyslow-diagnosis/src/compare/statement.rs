@@ -2,7 +2,7 @@
 
 use super::figures::{Lead, Reach, SameSize};
 use serde::Serialize;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_units::Nanos;
 
 /// A conclusion from a comparison. `which` is the place of a transfer: 0 or 1.
@@ -31,7 +31,7 @@ pub enum ComparisonStatement {
         /// The one that waited longer.
         which: usize,
         /// The limit.
-        limit: Limit,
+        limit: LimitingFactor,
         /// The difference.
         by_s: Nanos,
         /// The wait of that one.

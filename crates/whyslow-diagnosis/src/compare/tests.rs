@@ -2,8 +2,8 @@
 
 use super::*;
 use whyslow_analysis::{
-    Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, Limit, LimitShare, Near, Origin,
-    Retransmitted, Round, Rtt, State, Verdict,
+    Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, LimitShare, LimitingFactor, Near,
+    Origin, Retransmitted, Round, Rtt, State, Verdict,
 };
 use whyslow_units::Nanos;
 
@@ -11,12 +11,12 @@ fn ms(value: i64) -> Nanos {
     Nanos::from_millis(value)
 }
 
-fn share(limit: Limit, time: Nanos) -> LimitShare {
+fn share(limit: LimitingFactor, time: Nanos) -> LimitShare {
     LimitShare { limit, seconds: time, share: 1.0 }
 }
 
 /// A transfer of these flights, one a round trip, each sent within a millisecond.
-pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u64>) -> Transfer {
+pub(crate) fn transfer(rtt: i64, limit: LimitingFactor, flights: &[u64], window: Option<u64>) -> Transfer {
     let round = |(index, &bytes): (usize, &u64)| Round {
         start_s: ms(2 * rtt + rtt * index as i64),
         duration_s: ms(rtt),
@@ -36,7 +36,7 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
         duration_s: duration,
         rate_bps: None,
         label: None,
-        before: vec![share(Limit::Handshake, ms(rtt)), share(Limit::RequestWait, ms(rtt))],
+        before: vec![share(LimitingFactor::Handshake, ms(rtt)), share(LimitingFactor::RequestWait, ms(rtt))],
         first_byte_s: Some(Nanos::ZERO),
         first_record: None,
         rounds: flights.iter().enumerate().map(round).collect(),
@@ -45,7 +45,7 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
         path: Default::default(),
         model_s: None,
         model_skipped: false,
-        limits: vec![share(limit, duration - ms(rtt)), share(Limit::RoundTrip, ms(rtt))],
+        limits: vec![share(limit, duration - ms(rtt)), share(LimitingFactor::RoundTrip, ms(rtt))],
         timeline: Vec::new(),
         findings: Vec::new(),
         verdict: Verdict::Healthy,
@@ -147,8 +147,8 @@ fn analysis(connections: Vec<Connection>) -> Analysis {
 
 /// A sender with a fixed cap, and one that begins small and doubles.
 fn capped_and_growing() -> Analysis {
-    let capped = transfer(20, Limit::SenderCap, &[60_000, 60_000, 60_000, 60_000, 20_000], Some(500_000));
-    let growing = transfer(20, Limit::SlowStart, &[14_600, 29_200, 58_400, 116_800, 41_000], Some(500_000));
+    let capped = transfer(20, LimitingFactor::SenderCap, &[60_000, 60_000, 60_000, 60_000, 20_000], Some(500_000));
+    let growing = transfer(20, LimitingFactor::SlowStart, &[14_600, 29_200, 58_400, 116_800, 41_000], Some(500_000));
     analysis(vec![connection(1, 20, vec![capped]), connection(2, 20, vec![growing])])
 }
 
@@ -164,7 +164,7 @@ fn phases_add_up_to_the_whole() {
     assert_eq!(comparison.total.seconds, [of(0), of(1)]);
     let differences: Nanos = comparison.phases.iter().map(|phase| phase.times.difference_s).sum();
     assert_eq!(differences, comparison.total.difference_s);
-    let slow_start = comparison.phases.iter().find(|phase| phase.limit == Limit::SlowStart).unwrap();
+    let slow_start = comparison.phases.iter().find(|phase| phase.limit == LimitingFactor::SlowStart).unwrap();
     assert_eq!((slow_start.times.seconds, slow_start.before), ([Nanos::ZERO, ms(80)], false));
 }
 
@@ -192,7 +192,7 @@ fn curves_reach_the_totals() {
     let [a, b] = comparison.reach.map(Option::unwrap);
     assert_eq!((a.kind, a.rate_bps), (ReachKind::Steady, 60_000.0 * 8.0 / 0.020));
     assert_eq!((b.kind, b.rate_bps), (ReachKind::Window, 500_000.0 * 8.0 / 0.020));
-    let no_window = transfer(20, Limit::SlowStart, &[14_600, 29_200, 58_400, 9_000], None);
+    let no_window = transfer(20, LimitingFactor::SlowStart, &[14_600, 29_200, 58_400, 9_000], None);
     let analysis = self::analysis(vec![connection(1, 20, vec![no_window])]);
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
     let reach = comparison.reach[0].as_ref().unwrap();
@@ -225,7 +225,7 @@ fn leads_follow_from_the_curves() {
 
 #[test]
 fn single_flight_is_not_extrapolated() {
-    let small = |rtt| connection(rtt as u64 / 20, rtt, vec![transfer(rtt, Limit::RoundTrip, &[9_000], None)]);
+    let small = |rtt| connection(rtt as u64 / 20, rtt, vec![transfer(rtt, LimitingFactor::RoundTrip, &[9_000], None)]);
     let analysis = analysis(vec![small(20), small(40)]);
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     assert_eq!(comparison.reach, [None, None]);
@@ -265,7 +265,7 @@ fn unknown_settings_do_not_differ() {
 fn upload_begins_with_its_first_byte() {
     let mut analysis = capped_and_growing();
     let upload = &mut analysis.connections[0].transfers[0];
-    (upload.from, upload.before) = (End::Client, vec![share(Limit::Handshake, ms(20))]);
+    (upload.from, upload.before) = (End::Client, vec![share(LimitingFactor::Handshake, ms(20))]);
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     assert_eq!(comparison.first_byte.arrived_s, [None, Some(ms(20))]);
     assert_eq!(comparison.rounds[0].map(|side| side.unwrap().start_s), [Nanos::ZERO, ms(20)]);
@@ -275,7 +275,7 @@ fn upload_begins_with_its_first_byte() {
 
 #[test]
 fn rounds_beyond_the_list_count() {
-    let mut long = transfer(20, Limit::SenderCap, &[60_000; 10], None);
+    let mut long = transfer(20, LimitingFactor::SenderCap, &[60_000; 10], None);
     (long.bytes, long.duration_s, long.rounds_total) = (6_000_000, ms(2_000), 100);
     let analysis = analysis(vec![connection(1, 20, vec![long])]);
     let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
@@ -287,7 +287,7 @@ fn rounds_beyond_the_list_count() {
 #[test]
 fn names_find_transfers() {
     let mut analysis = capped_and_growing();
-    analysis.connections[1].transfers.insert(0, transfer(20, Limit::RoundTrip, &[700], None));
+    analysis.connections[1].transfers.insert(0, transfer(20, LimitingFactor::RoundTrip, &[700], None));
     let at = |text: &str| choose(&analysis, TransferName::read(text).unwrap()).map(|c| (c.connection.id, c.number));
     let largest = choose(&analysis, TransferName::default()).unwrap();
     assert_eq!((largest.connection.id, largest.number), (1, 1), "of equal ones the first");
@@ -301,12 +301,12 @@ fn names_find_transfers() {
 
 #[test]
 fn hostile_figures_do_not_panic() {
-    let mut odd = transfer(20, Limit::SlowStart, &[0, u64::MAX / 4, 1, u64::MAX / 4, 0, 5], Some(u64::MAX));
+    let mut odd = transfer(20, LimitingFactor::SlowStart, &[0, u64::MAX / 4, 1, u64::MAX / 4, 0, 5], Some(u64::MAX));
     odd.rounds[2].start_s = Nanos(i64::MIN);
     odd.rounds[3].duration_s = Nanos(i64::MAX);
     odd.rounds[3].sending_s = Nanos(-5);
     odd.duration_s = Nanos(-1);
-    let plain = transfer(20, Limit::SlowStart, &[1, 2, 3], None);
+    let plain = transfer(20, LimitingFactor::SlowStart, &[1, 2, 3], None);
     let analysis = analysis(vec![connection(1, 20, vec![odd]), connection(2, 0, vec![plain])]);
     for (one, two) in [(1, 2), (2, 1), (1, 1)] {
         let comparison = compare(&chosen(&analysis, one), &chosen(&analysis, two));

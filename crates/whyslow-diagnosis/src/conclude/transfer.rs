@@ -7,7 +7,8 @@ use crate::together::{Influence, SharedLink};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
 use whyslow_analysis::{
-    CommonQuestion, CommonStatement, CostSpan, Finding, Limit, LimitShare, LimitTime, Measure, Transfer, Verdict,
+    CommonQuestion, CommonStatement, CostSpan, Finding, LimitShare, LimitTime, LimitingFactor, Measure, Transfer,
+    Verdict,
 };
 use whyslow_units::Nanos;
 
@@ -15,13 +16,13 @@ use whyslow_units::Nanos;
 /// likely as not.
 const UNSURE: f64 = 0.5;
 /// Limits that a full link is behind.
-const HELD: &[Limit] = &[
-    Limit::AckDelay,
-    Limit::CongestionAvoidance,
-    Limit::LossRecovery,
-    Limit::SenderCap,
-    Limit::Timeout,
-    Limit::Unknown,
+const HELD: &[LimitingFactor] = &[
+    LimitingFactor::AckDelay,
+    LimitingFactor::CongestionAvoidance,
+    LimitingFactor::LossRecovery,
+    LimitingFactor::SenderCap,
+    LimitingFactor::Timeout,
+    LimitingFactor::Unknown,
 ];
 /// Share of a transfer's time below which a cause is not kept: less is not called slow (a tenth,
 /// `ranking::conclusion`). Half and twice change none of 2,061 captures.
@@ -152,7 +153,7 @@ fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
         let clip = |&(start, end): &(Nanos, Nanos)| (end.min(from + length) - start.max(from)).or_zero();
         spans.iter().map(clip).sum()
     };
-    let mut moved: Vec<(Limit, f64)> = Vec::new();
+    let mut moved: Vec<(LimitingFactor, f64)> = Vec::new();
     for &limit in HELD {
         let spans = || transfer.timeline.iter().filter(|span| span.limit == limit);
         let all: Nanos = spans().map(|span| span.seconds).sum();
@@ -166,13 +167,13 @@ fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
         let of_link = moved.iter().find(|(limit, _)| *limit == share.limit);
         let of_link = of_link.map_or(Nanos::ZERO, |(_, part)| share.seconds.scale(part.min(1.0)));
         times.push(LimitTime { limit: share.limit, time: share.seconds - of_link });
-        times.push(LimitTime { limit: Limit::Bandwidth, time: of_link });
+        times.push(LimitTime { limit: LimitingFactor::Bandwidth, time: of_link });
     }
     transfer.limits = LimitShare::of(&sum_by_limit(times.into_iter()));
     let is_held = |limit, from, length: Nanos| HELD.contains(&limit) && within(from, length).0 * 2 > length.0;
     for span in &mut transfer.timeline {
         if is_held(span.limit, span.start_s, span.seconds) {
-            span.limit = Limit::Bandwidth;
+            span.limit = LimitingFactor::Bandwidth;
         }
     }
     transfer.timeline.dedup_by(|next, last| {
@@ -184,7 +185,7 @@ fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
     });
     for round in &mut transfer.rounds {
         if is_held(round.limit, round.start_s, round.duration_s) {
-            round.limit = Limit::Bandwidth;
+            round.limit = LimitingFactor::Bandwidth;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of one share of the connections.
 
 use super::skipped::SkippedPackets;
-use whyslow_analysis::types::Share;
+use whyslow_analysis::types::ConnectionShard;
 use whyslow_core::capture::condensed::build::MAX_VERBATIM;
 use whyslow_core::capture::condensed::headers::TcpHeaders;
 use whyslow_core::capture::condensed::write::{PacketTime, RowWriter, StoredPayload};
@@ -36,7 +36,7 @@ pub(super) struct ShareRows {
 }
 
 impl ShareRows {
-    pub(super) fn new(share: Share, origin: Vec<u8>) -> Self {
+    pub(super) fn new(share: ConnectionShard, origin: Vec<u8>) -> Self {
         Self {
             number: share.number(),
             origin: Some(origin),

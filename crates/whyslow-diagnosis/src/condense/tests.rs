@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::Condenser;
 use crate::explain::explain;
-use whyslow_analysis::types::Share;
+use whyslow_analysis::types::ConnectionShard;
 use whyslow_core::capture::condensed::CONDENSED_VERSION;
 use whyslow_core::capture::{CaptureOrigin, Packet, Reader, Sink, Summary};
 use whyslow_units::Time;
@@ -9,8 +9,12 @@ use whyslow_units::Time;
 /// The rows of a sample with enough packets for several rows.
 fn rows() -> Vec<Vec<u8>> {
     let mut rows = Vec::new();
-    let origin =
-        CaptureOrigin { name: "a".to_owned(), opening_packets: 7, opening_time: Some(Time(5)), share: Share::ALL };
+    let origin = CaptureOrigin {
+        name: "a".to_owned(),
+        opening_packets: 7,
+        opening_time: Some(Time(5)),
+        share: ConnectionShard::ALL,
+    };
     let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| rows.push(row));
     let mut summary = Summary::default();
     for frame in 1..=3u64 {

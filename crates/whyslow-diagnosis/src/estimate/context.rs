@@ -1,9 +1,9 @@
-//! Input of a partition besides the transfer.
+//! Input of a time attribution besides the transfer.
 
 use whyslow_core::message::ServerPush;
 use whyslow_units::{Nanos, Time};
 
-/// Input of a partition besides the transfer.
+/// Input of a time attribution besides the transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The MSS.

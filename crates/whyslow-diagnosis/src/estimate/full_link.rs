@@ -106,7 +106,7 @@ mod tests {
     fn link(rounds: &[(u64, i64)]) -> TransferFacts {
         let sizes: Vec<u64> = rounds.iter().map(|round| round.0).collect();
         let mut transfer = flights(&sizes, Release::Ack);
-        transfer.gaps.clear();
+        transfer.pauses.clear();
         for (round, &(_, trip)) in transfer.rounds.iter_mut().zip(rounds) {
             round.rtt = Some(Nanos::from_millis(trip));
         }
@@ -141,7 +141,7 @@ mod tests {
         assert!(full_share(&transfer).is_some());
         let starts: Vec<_> = transfer.rounds.iter().map(|round| round.start).collect();
         for &start in &starts[..19] {
-            transfer.gaps.push(gap(
+            transfer.pauses.push(gap(
                 start + Nanos::from_millis(60),
                 start + Nanos::from_millis(100),
                 Release::WindowAck,

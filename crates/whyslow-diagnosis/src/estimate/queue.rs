@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use std::ops::Range;
-use whyslow_core::tcp::facts::{Gap, Release, TransferFacts};
+use whyslow_core::tcp::facts::{Release, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 
@@ -57,10 +57,10 @@ impl Context {
             return round.rtt;
         }
         let next = rounds.get(index + 1)?;
-        let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
-        let mut pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.end <= next.start);
+        let within = transfer.pauses.partition_point(|gap| gap.end <= round.start);
+        let mut pauses = transfer.pauses.iter().skip(within).take_while(|gap| gap.end <= next.start);
         // Rounds that nothing ended show the path only if data was in flight.
-        let is_held = |gap: &Gap| match gap.release {
+        let is_held = |gap: &SendPause| match gap.release {
             Release::Ack | Release::WindowAck => gap.closed.is_some(),
             Release::Nothing => gap.app_limited || gap.idle || gap.peer_payload_at.is_some(),
             Release::WindowUpdate | Release::Peer | Release::Timer => true,
@@ -99,8 +99,8 @@ impl Context {
         let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
         let length = (end - round.start).or_zero();
         let long = length.scale(LONG_PAUSE_SEGMENTS * self.mss as f64 / round.bytes.max(1) as f64);
-        let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
-        let pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.start < end);
+        let within = transfer.pauses.partition_point(|gap| gap.end <= round.start);
+        let pauses = transfer.pauses.iter().skip(within).take_while(|gap| gap.start < end);
         let idle: Nanos =
             pauses.map(|gap| gap.end.min(end) - gap.start.max(round.start)).filter(|time| *time > long).sum();
         length > Nanos::ZERO && idle < length.scale(IDLE_SHARE)
@@ -115,7 +115,7 @@ mod tests {
     /// Rounds of these round trips, milliseconds, on a path of 40 ms.
     fn rounds(trips: &[i64]) -> TransferFacts {
         let mut transfer = flights(&vec![60_000; trips.len()], Release::Ack);
-        transfer.gaps.clear();
+        transfer.pauses.clear();
         for (round, &trip) in transfer.rounds.iter_mut().zip(trips) {
             round.rtt = Some(Nanos::from_millis(trip));
         }

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::rate_between_losses;
 use whyslow_analysis::types::{Near, Side};
 use whyslow_core::message::ServerPush;
-use whyslow_core::tcp::facts::{Facts, Gap, Release};
+use whyslow_core::tcp::facts::{Facts, Release, SendPause};
 use whyslow_core::tcp::payload::Protocol;
 use whyslow_units::{Nanos, Time};
 
@@ -55,14 +55,14 @@ fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
     if facts.handshake.retries[sender] > 0 {
         return Some(direction.mss);
     }
-    let used_up = |gap: &&Gap| {
+    let used_up = |gap: &&SendPause| {
         gap.release == Release::Ack
             && !gap.recovering
             && gap.after_len >= direction.mss
             && gap.in_flight > 0
             && gap.in_flight <= 3 * direction.mss
     };
-    let firsts = direction.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    let firsts = direction.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.pauses.first());
     firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 

@@ -5,7 +5,7 @@
 //! or the ACK of a whole flight is held back until there is room to offer.
 
 use super::context::Context;
-use whyslow_core::tcp::facts::{Gap, Release, TransferFacts};
+use whyslow_core::tcp::facts::{Release, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 
 /// Least closings of a window: fewer may be an accident. Measured on 38 emulated runs: 66 of 76
@@ -26,13 +26,13 @@ const HELD_BACK: Nanos = Nanos::from_millis(5);
 
 /// Whether received data stays unread for a large part of the time.
 pub(crate) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
-    let closings = transfer.gaps.iter().filter(|gap| gap.closed.is_some()).count();
+    let closings = transfer.pauses.iter().filter(|gap| gap.closed.is_some()).count();
     if closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len() {
         return true;
     }
     let whole = transfer.known_for();
     let is_a_part = |time: Nanos| time.0.saturating_mul(A_PART) >= whole.0;
-    let full: Vec<&Gap> = transfer.gaps.iter().filter(|gap| is_full(gap)).collect();
+    let full: Vec<&SendPause> = transfer.pauses.iter().filter(|gap| is_full(gap)).collect();
     let stopped: Nanos = full.iter().map(|gap| gap.end - gap.start).sum();
     let short: Nanos = transfer.rounds.iter().map(|round| round.window_full).sum();
     if !is_a_part(stopped + short) {
@@ -44,7 +44,7 @@ pub(crate) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
     is_held || is_a_part(transfer.window_low)
 }
 
-fn is_full(gap: &Gap) -> bool {
+fn is_full(gap: &SendPause) -> bool {
     matches!(gap.release, Release::WindowAck | Release::WindowUpdate)
 }
 
@@ -52,7 +52,7 @@ fn is_full(gap: &Gap) -> bool {
 /// second segment at least (RFC 5681 section 4.2), and ACKs of segments that stand in a queue come
 /// one by one. Linux holds an ACK back as long as it could offer no larger window with it
 /// (`__tcp_ack_snd_check`).
-fn held_back(gap: &Gap, context: &Context) -> Nanos {
+fn held_back(gap: &SendPause, context: &Context) -> Nanos {
     if gap.in_flight > 2 * context.mss { gap.lone_ack_late() } else { Nanos::ZERO }
 }
 
@@ -79,7 +79,7 @@ mod tests {
     fn acks_of_whole_flights_that_come_late_are_held_back() {
         let held = |late: i64, last_ack: bool| {
             let mut transfer = full_windows();
-            for gap in &mut transfer.gaps {
+            for gap in &mut transfer.pauses {
                 (gap.in_flight, gap.ack_late, gap.last_ack) = (20_000, Nanos::from_millis(late), last_ack);
             }
             is_unread(&transfer, &context(20))

@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::stability::{alike_rates, is_growing};
-use whyslow_core::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use whyslow_units::stats::median;
 use whyslow_units::{Nanos, Time};
 
@@ -111,9 +111,9 @@ fn is_usually_long(transfer: &TransferFacts, context: &Context, from: Time) -> b
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else
 /// there are no clumps.
 fn clump(transfer: &TransferFacts) -> f64 {
-    let paused: Nanos = transfer.gaps.iter().map(|gap| gap.end - gap.start).sum();
+    let paused: Nanos = transfer.pauses.iter().map(|gap| gap.end - gap.start).sum();
     let in_clumps = paused.0 > transfer.known_for().0 / 2;
-    if in_clumps { transfer.bytes() as f64 / (transfer.gaps.len() + 1) as f64 } else { 0.0 }
+    if in_clumps { transfer.bytes() as f64 / (transfer.pauses.len() + 1) as f64 } else { 0.0 }
 }
 
 /// Least rounds with more in flight that made round trips longer: one may be a delayed ACK. Half
@@ -161,9 +161,10 @@ const EMPTIED: f64 = 0.8;
 /// nothing to carry for a round trip each time, and is not full.
 pub(crate) fn runs_empty(transfer: &TransferFacts, context: &Context) -> bool {
     let Some(rtt) = context.rtt.filter(|_| !context.near_receiver) else { return false };
-    let is_emptied = |gap: &&Gap| gap.release == Release::Ack && gap.idle && gap.end - gap.start >= rtt.scale(0.5);
+    let is_emptied =
+        |gap: &&SendPause| gap.release == Release::Ack && gap.idle && gap.end - gap.start >= rtt.scale(0.5);
     let rounds = transfer.rounds_total.saturating_sub(1);
-    rounds >= MIN_ROUNDS as u64 && transfer.gaps.iter().filter(is_emptied).count() as f64 >= EMPTIED * rounds as f64
+    rounds >= MIN_ROUNDS as u64 && transfer.pauses.iter().filter(is_emptied).count() as f64 >= EMPTIED * rounds as f64
 }
 
 /// Something was lost on the way, and not only sent twice.
@@ -180,12 +181,12 @@ pub(crate) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
 /// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing
 /// queues.
 pub(crate) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
-    let waits = |gap: &&Gap| match gap.release {
+    let waits = |gap: &&SendPause| match gap.release {
         Release::Ack => gap.end - gap.start >= context.rtt.unwrap_or_default().scale(0.5),
         Release::Nothing => false,
         _ => true,
     };
-    let waited: Nanos = transfer.gaps.iter().filter(waits).map(|gap| gap.end - gap.start).sum();
+    let waited: Nanos = transfer.pauses.iter().filter(waits).map(|gap| gap.end - gap.start).sum();
     let doubtful = context.one_direction || context.rtt.is_none();
     !doubtful
         && is_trickle(transfer, context)
@@ -393,7 +394,7 @@ fn is_link_rate(rate: f64) -> bool {
 /// Time in which the sender waited for an ACK of its data in flight, as with a full window, or had
 /// no data to send.
 fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Time) -> Nanos {
-    let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
+    let gaps = transfer.pauses.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {
         Release::Ack => {
             let pause = gap.end - gap.start;

@@ -1,7 +1,7 @@
 //! Synthetic transfers for the tests of estimates and limits.
 
 use super::Context;
-use whyslow_core::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use whyslow_units::{Nanos, Time};
 
 /// Segment size, bytes.
@@ -58,19 +58,19 @@ pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
         rounds_total: sizes.len() as u64,
         max_in_flight: sizes.iter().copied().max().unwrap_or(0),
         rounds,
-        gaps,
+        pauses: gaps,
         ..TransferFacts::default()
     }
 }
 
-pub(crate) fn gap(start: Time, end: Time, release: Release) -> Gap {
-    Gap {
+pub(crate) fn gap(start: Time, end: Time, release: Release) -> SendPause {
+    SendPause {
         release,
         in_flight: MSS,
         window_room: Some(100_000),
         before_len: MSS,
         last_ack: true,
         after_len: MSS,
-        ..Gap::example(start, end)
+        ..SendPause::example(start, end)
     }
 }

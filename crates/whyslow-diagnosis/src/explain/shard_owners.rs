@@ -4,7 +4,7 @@
 //! Explainers do not communicate: all see the same packets, count them alike, and reach the same
 //! decision at the same packet.
 
-use whyslow_analysis::types::Share;
+use whyslow_analysis::types::ConnectionShard;
 use whyslow_core::flow::{SHARDS, shard_of};
 
 /// Packets before the first rebalance, and the longest interval; each interval is twice the one
@@ -19,7 +19,7 @@ pub(super) struct ShardOwners {
     own: usize,
     count: usize,
     /// The connections that these explainers follow together.
-    share: Share,
+    share: ConnectionShard,
     /// Own shards, one bit each.
     parts: u64,
     /// Owner of each shard; for a shard outside the share, the number after the last explainer's.
@@ -34,7 +34,7 @@ const _: () = assert!(SHARDS == u64::BITS as usize);
 
 impl Default for ShardOwners {
     fn default() -> Self {
-        Self::new(0, 1, Share::ALL)
+        Self::new(0, 1, ConnectionShard::ALL)
     }
 }
 
@@ -48,7 +48,7 @@ pub(super) struct ShardMove {
 
 impl ShardOwners {
     /// The shards of explainer `own` of `count`.
-    pub(super) fn new(own: usize, count: usize, share: Share) -> Self {
+    pub(super) fn new(own: usize, count: usize, share: ConnectionShard) -> Self {
         let owner = |part: usize| if share.has(part) { part / share.of() % count } else { count };
         let owners = std::array::from_fn(owner);
         let mut shares = Self {
@@ -71,12 +71,12 @@ impl ShardOwners {
     }
 
     /// The same explainers follow only this share of the connections.
-    pub(super) fn follow(&mut self, share: Share) {
+    pub(super) fn follow(&mut self, share: ConnectionShard) {
         *self = Self::new(self.own, self.count, share);
     }
 
     /// Returns the connections to follow.
-    pub(super) fn share(&self) -> Share {
+    pub(super) fn share(&self) -> ConnectionShard {
         self.share
     }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn overloaded_explainer_gives_shards_away() {
-        let mut shares: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, Share::ALL)).collect();
+        let mut shares: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, ConnectionShard::ALL)).collect();
         // All even parts fall to the first.
         let loads = [(0, 900), (2, 700), (4, 400), (6, 300), (1, 100)];
         assert_eq!(fall_to(&mut shares, &loads), [2300, 100]);
@@ -185,14 +185,14 @@ mod tests {
         assert_eq!(fall_to(&mut shares, &loads), [1200, 1200]);
         // A single one that has more to do than all others has nothing to give.
         assert!(shares[0].rebalance(REBALANCE_INTERVAL.0 + 2 * REBALANCE_INTERVAL.0).is_empty());
-        let mut alone: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, Share::ALL)).collect();
+        let mut alone: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, ConnectionShard::ALL)).collect();
         fall_to(&mut alone, &[(8, 1000)]);
         assert!(alone.iter_mut().all(|shares| shares.rebalance(REBALANCE_INTERVAL.0).is_empty()));
     }
 
     #[test]
     fn shard_outside_the_share_has_no_owner() {
-        let share = Share::new(1, 3).unwrap_or_default();
+        let share = ConnectionShard::new(1, 3).unwrap_or_default();
         let mut owners: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, share)).collect();
         for _ in 0..3 {
             for part in 0..SHARDS {
@@ -214,7 +214,7 @@ mod tests {
             count in 1usize..9,
             loads in prop::collection::vec((0..SHARDS, 0u64..300), 0..80),
         ) {
-            let mut shares: Vec<_> = (0..count).map(|own| ShardOwners::new(own, count, Share::ALL)).collect();
+            let mut shares: Vec<_> = (0..count).map(|own| ShardOwners::new(own, count, ConnectionShard::ALL)).collect();
             let before = fall_to(&mut shares, &loads);
             let moves: Vec<_> = shares.iter_mut().map(|shares| shares.rebalance(REBALANCE_INTERVAL.0)).collect();
             prop_assert!(moves.iter().all(|of_one| *of_one == moves[0]));

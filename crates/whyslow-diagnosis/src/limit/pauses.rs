@@ -1,12 +1,12 @@
-//! [`Pause`]: which limits a silence of the sender falls under.
+//! [`PauseInRound`]: which limits a silence of the sender falls under.
 
 use super::plateau::fills_no_window;
 use super::rounds::Shape;
 use super::span::SpanCutter;
 use crate::estimate::Context;
-use whyslow_analysis::types::{Limit, SHORTEST_RTO};
+use whyslow_analysis::types::{LimitingFactor, SHORTEST_RTO};
 use whyslow_core::message::SEGMENT;
-use whyslow_core::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 use whyslow_units::steps;
 
@@ -38,20 +38,30 @@ const MIN_MESSAGE_ROUNDS: u64 = 3;
 
 /// A pause and its context.
 #[derive(Clone, Copy)]
-pub(super) struct Pause<'a> {
-    pub gap: Gap,
+pub(super) struct PauseInRound<'a> {
+    pub gap: SendPause,
     pub transfer: &'a TransferFacts,
     /// The index of its round.
     pub round: usize,
     /// Limit of the round.
-    pub base: Limit,
+    pub base: LimitingFactor,
     /// At least half of a full window stood in a queue of the path.
     pub queued: bool,
     pub shape: &'a Shape,
     pub context: &'a Context,
 }
 
-impl Pause<'_> {
+impl PauseInRound<'_> {
+    /// Whether a small segment waited for this ACK, though it was not late.
+    fn is_held_by_nagle(&self) -> bool {
+        let Self { gap, transfer, context, .. } = self;
+        match self.base {
+            LimitingFactor::SlowStart => is_nagled_remainder(gap, context),
+            LimitingFactor::Application => is_nagled_message(gap, context) && !is_one_write_each(gap, transfer),
+            _ => false,
+        }
+    }
+
     /// Adds its spans.
     pub(super) fn cut(&self, spans: &mut SpanCutter) {
         let Self { gap, base, context, .. } = self;
@@ -64,53 +74,50 @@ impl Pause<'_> {
             // A window that closed was full before, and may be full again after it opened.
             let from = from.max(gap.start).min(gap.end);
             let until = (from + length).min(gap.end);
-            spans.add(Limit::ReceiveWindow, from);
-            spans.add(Limit::ZeroWindow, until);
+            spans.add(LimitingFactor::ReceiveWindow, from);
+            spans.add(LimitingFactor::ZeroWindow, until);
             if until < gap.end {
-                Self { gap: Gap { start: until, closed: None, ..*gap }, ..*self }.cut(spans);
+                Self { gap: SendPause { start: until, closed: None, ..*gap }, ..*self }.cut(spans);
             }
             return;
         }
         let limit = match gap.release {
-            Release::Timer => Limit::Timeout,
+            Release::Timer => LimitingFactor::Timeout,
             // At least half of a full window stood in a queue of the path: a larger window would
             // only lengthen the queue.
             Release::WindowAck if self.queued => base,
-            Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
+            Release::WindowAck | Release::WindowUpdate => LimitingFactor::ReceiveWindow,
             // A small message after one of the other side answers it or grants credit.
-            Release::Peer if base == Limit::Application => base,
+            Release::Peer if base == LimitingFactor::Application => base,
             // Credit comes for whatever was read, and no window was full.
-            Release::Peer if fills_no_window(self.transfer, context) => Limit::Application,
-            Release::Peer => Limit::ProtocolWindow,
+            Release::Peer if fills_no_window(self.transfer, context) => LimitingFactor::Application,
+            Release::Peer => LimitingFactor::ProtocolWindow,
             // A full path loses nothing by repairs, unless it ran empty until the timer expired.
-            Release::Ack if gap.recovering && (!is_rate_limit(base) || self.follows_timeout()) => Limit::LossRecovery,
+            Release::Ack if gap.recovering && (!is_rate_limit(base) || self.follows_timeout()) => {
+                LimitingFactor::LossRecovery
+            }
             Release::Ack => {
                 let late = ack_delay_of(gap, &self.transfer.rounds[self.round], context);
                 if late >= DELAYED_ACK && context.elided {
                     // If ACKs were left out, the next one shown comes late.
                     spans.add(base, gap.end - late);
-                    spans.add(Limit::Unknown, gap.end);
+                    spans.add(LimitingFactor::Unknown, gap.end);
                     return;
                 }
                 if late >= DELAYED_ACK && late <= MAX_DELAYED_ACK {
                     if is_nagle(gap, context) {
-                        spans.add(Limit::NagleDelayedAck, gap.end);
+                        spans.add(LimitingFactor::NagleDelayedAck, gap.end);
                     } else {
                         spans.add(base, gap.end - late);
-                        spans.add(Limit::AckDelay, gap.end);
+                        spans.add(LimitingFactor::AckDelay, gap.end);
                     }
                     return;
                 }
-                let held = match base {
-                    Limit::SlowStart => is_nagled_remainder(gap, context),
-                    Limit::Application => is_nagled_message(gap, context) && !is_one_write_each(gap, self.transfer),
-                    _ => false,
-                };
-                if held { Limit::NagleDelayedAck } else { base }
+                if self.is_held_by_nagle() { LimitingFactor::NagleDelayedAck } else { base }
             }
             Release::Nothing => {
                 // Credit came, and the program used it late.
-                if base == Limit::ProtocolWindow
+                if base == LimitingFactor::ProtocolWindow
                     && let Some(message) = gap.peer_payload_at
                 {
                     spans.add(base, message);
@@ -123,14 +130,14 @@ impl Pause<'_> {
 
     /// Returns the limit of a pause of QUIC, whose acknowledgements and losses are not known. One
     /// that is longer than a lost packet explains is not the path's; a shorter one may be.
-    fn encrypted_limit(&self) -> Limit {
+    fn encrypted_limit(&self) -> LimitingFactor {
         let Self { gap, base, context, .. } = self;
         let rtt = context.rtt.unwrap_or_default();
         match gap.end - gap.start {
             length if length <= rtt + context.epsilon => *base,
-            length if length > probe_timeout(rtt) && gap.release == Release::Nothing => Limit::Application,
+            length if length > probe_timeout(rtt) && gap.release == Release::Nothing => LimitingFactor::Application,
             _ if is_rate_limit(*base) => *base,
-            _ => Limit::Unknown,
+            _ => LimitingFactor::Unknown,
         }
     }
 
@@ -143,14 +150,14 @@ impl Pause<'_> {
 
     /// Returns whether the pause begins with a retransmission after a timeout.
     fn follows_timeout(&self) -> bool {
-        let gaps = &self.transfer.gaps;
+        let gaps = &self.transfer.pauses;
         let at = gaps.partition_point(|other| other.start < self.gap.start);
         let before = at.checked_sub(1).and_then(|at| gaps.get(at));
         before.is_some_and(|before| before.release == Release::Timer && before.end == self.gap.start)
     }
 
     /// Returns the limit of a pause that no captured packet ended.
-    fn idle_limit(&self) -> Limit {
+    fn idle_limit(&self) -> LimitingFactor {
         let Self { gap, transfer, base, context, .. } = self;
         let base = *base;
         let length = gap.end - gap.start;
@@ -158,7 +165,7 @@ impl Pause<'_> {
         let app_limited = gap.app_limited && (gap.idle || !context.is_quic);
         if gap.ends_in_credit {
             // The messages were sent before it.
-            return Limit::Idle;
+            return LimitingFactor::Idle;
         }
         if is_rate_limit(base) && !app_limited {
             return base;
@@ -166,59 +173,59 @@ impl Pause<'_> {
         // Sent together and separated by a queue on the path. With nothing in flight it was not a
         // queue of this transfer.
         if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
-            return if gap.idle { Limit::Unknown } else { base };
+            return if gap.idle { LimitingFactor::Unknown } else { base };
         }
         // If whole flights may be lost before the capture point, a silence of an RTO between full
         // segments is the wait for a retransmission that was not captured either, unless IP IDs
         // show that the sender sent nothing.
         let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
         if self.shape.lost_before && full && length >= MIN_PROBE_TIMER.max(context.rtt.unwrap_or_default().scale(2.0)) {
-            return Limit::Timeout;
+            return LimitingFactor::Timeout;
         }
         // So is a silence of at least the minimum RTO between full segments, after which the sender
         // has a window of one segment: an RTO leaves no more (RFC 5681 section 3.1), and an idle
         // sender would use its initial window.
         if full && !app_limited && self.leaves_alone() && length >= SHORTEST_RTO {
-            return Limit::Timeout;
+            return LimitingFactor::Timeout;
         }
         // Without timestamps the capture does not show whether the ACK that ended it was left out.
         if context.elided && (gap.unseen || gap.sent_apart.is_none()) {
-            return Limit::Unknown;
+            return LimitingFactor::Unknown;
         }
         // Bytes sent before, or lost, were available to send. No RTO is shorter than one RTT.
         let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
         if (app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
             return match is_brief {
-                true if gap.is_retransmit => Limit::LossRecovery,
+                true if gap.is_retransmit => LimitingFactor::LossRecovery,
                 true => base,
-                false if length >= SHORTEST_RTO => Limit::Timeout,
-                false => Limit::LossRecovery,
+                false if length >= SHORTEST_RTO => LimitingFactor::Timeout,
+                false => LimitingFactor::LossRecovery,
             };
         }
         // Packets that were not captured may have come at any time in it, and other data may use
         // another subflow.
         if gap.unseen || context.is_multipath {
-            return Limit::Unknown;
+            return LimitingFactor::Unknown;
         }
         // Amid losses it may also be an RTO.
         if is_between_messages(gap, transfer, context) {
-            return Limit::Unknown;
+            return LimitingFactor::Unknown;
         }
         // Far from the sender, the path may have become longer than when it was measured: late data
         // behind a full window may have left at once.
         let was_full = gap.window_room.is_some_and(|room| room < context.mss);
         if context.near_receiver && was_full && context.rtt.is_some_and(|rtt| length <= rtt.scale(LONGER_PATH)) {
-            return Limit::ReceiveWindow;
+            return LimitingFactor::ReceiveWindow;
         }
         // Next to the receiver only a timestamp shows when it was sent: full segments may have
         // stood in a queue behind others.
         let queued =
             context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
         if app_limited || (gap.idle && !queued) {
-            return Limit::Application;
+            return LimitingFactor::Application;
         }
         // Shorter than one RTT with data in flight: part of the rhythm of the round.
-        if is_brief { base } else { Limit::Unknown }
+        if is_brief { base } else { LimitingFactor::Unknown }
     }
 }
 
@@ -235,15 +242,15 @@ fn probe_timeout(rtt: Nanos) -> Nanos {
 const MIN_SILENCE: Nanos = Nanos::from_millis(200);
 
 /// Returns whether one rate holds the transfer, whatever single pauses show.
-pub(super) fn is_rate_limit(base: Limit) -> bool {
-    matches!(base, Limit::Bandwidth | Limit::Pacing)
+pub(super) fn is_rate_limit(base: LimitingFactor) -> bool {
+    matches!(base, LimitingFactor::Bandwidth | LimitingFactor::Pacing)
 }
 
 /// Returns the delay of the releasing ACK beyond the other ACKs of its round.
 ///
 /// A receiver delays the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). ACKs that come
 /// while many segments are in flight are spaced by the path and its queue.
-fn ack_delay_of(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
+fn ack_delay_of(gap: &SendPause, round: &RoundFacts, context: &Context) -> Nanos {
     if !gap.last_ack && gap.in_flight > MAX_FEW_SEGMENTS * context.mss {
         return Nanos::ZERO;
     }
@@ -253,34 +260,34 @@ fn ack_delay_of(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
 
 /// Returns whether Nagle (RFC 896) held a small segment while another was outstanding, here for a
 /// delayed ACK.
-fn is_nagle(gap: &Gap, context: &Context) -> bool {
+fn is_nagle(gap: &SendPause, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
 }
 
 /// Returns whether a small segment left with the bare ACK of the only other small one outstanding:
 /// Nagle, although the ACK was not late.
-fn is_nagled_message(gap: &Gap, context: &Context) -> bool {
+fn is_nagled_message(gap: &SendPause, context: &Context) -> bool {
     is_nagle(gap, context) && gap.last_ack && !gap.with_peer_payload && gap.in_flight <= gap.before_len
 }
 
 /// Returns whether the pause is one of several in a row between segments of one size, each of which
 /// left with the ACK of the one before. What Nagle holds back grows with each write: the program
 /// wrote once a round trip, and waited itself.
-fn is_one_write_each(gap: &Gap, transfer: &TransferFacts) -> bool {
-    let at = transfer.gaps.partition_point(|other| other.start < gap.start);
-    let is_alike = |other: &Gap| {
+fn is_one_write_each(gap: &SendPause, transfer: &TransferFacts) -> bool {
+    let at = transfer.pauses.partition_point(|other| other.start < gap.start);
+    let is_alike = |other: &SendPause| {
         let sizes = [other.before_len, other.after_len, gap.after_len];
         other.release == Release::Ack && !other.with_peer_payload && sizes == [gap.before_len; 3]
     };
-    let before = at.checked_sub(1).and_then(|at| transfer.gaps.get(at)).filter(|before| before.end == gap.start);
-    let behind = transfer.gaps.get(at + 1).filter(|behind| behind.start == gap.end);
+    let before = at.checked_sub(1).and_then(|at| transfer.pauses.get(at)).filter(|before| before.end == gap.start);
+    let behind = transfer.pauses.get(at + 1).filter(|behind| behind.start == gap.end);
     before.or(behind).is_some_and(is_alike) || behind.is_some_and(is_alike)
 }
 
 /// Returns whether the rest of a write, less than a segment, waited for an ACK although the initial
 /// window had room: Nagle, and not the congestion window. Initial windows are up to 4 segments
 /// (RFC 3390) or 10 (RFC 6928); a sender that has shown a smaller one has used it up.
-fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
+fn is_nagled_remainder(gap: &SendPause, context: &Context) -> bool {
     if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
         return false;
     }
@@ -290,7 +297,7 @@ fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
 }
 
 /// Returns whether any data outstanding before this pause was lost by then.
-fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
+fn has_lost(transfer: &TransferFacts, gap: &SendPause) -> bool {
     steps::add(transfer.losses.len() as u64);
     let outstanding = gap.snd_max.saturating_sub(gap.in_flight)..gap.snd_max;
     transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
@@ -301,7 +308,7 @@ fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
 /// does not show whether more was due. Without a request, messages of a few segments are of this
 /// kind. A response may be one message in several writes; it counts as several messages only if
 /// each is less than a segment. If a header announces the length of the whole, it is one message.
-pub(super) fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
+pub(super) fn is_between_messages(gap: &SendPause, transfer: &TransferFacts, context: &Context) -> bool {
     if context.is_announced {
         return false;
     }

@@ -2,7 +2,7 @@
 //! processing.
 
 use whyslow_analysis::LimitTime;
-use whyslow_analysis::types::{Limit, Side};
+use whyslow_analysis::types::{LimitingFactor, Side};
 use whyslow_core::message::{NOTICEABLE_WAIT, Wait};
 use whyslow_core::tcp::facts::{Facts, TransferFacts};
 use whyslow_units::{Nanos, Time};
@@ -21,15 +21,15 @@ pub fn phases_before(
     let rtt = facts.min_rtt();
     if first {
         if let Some(time) = handshake(facts) {
-            phases.push((Limit::Handshake, time));
+            phases.push((LimitingFactor::Handshake, time));
         }
         if let Some((time, _)) = tls_handshake(facts).filter(|&(_, end)| end <= transfer.start) {
-            phases.push((Limit::TlsHandshake, time));
+            phases.push((LimitingFactor::TlsHandshake, time));
         }
     }
     if let Some(wait) = wait.filter(|wait| wait.is_first && wait.client > rtt.unwrap_or_default().max(NOTICEABLE_WAIT))
     {
-        phases.push((Limit::ClientThink, wait.client));
+        phases.push((LimitingFactor::ClientThink, wait.client));
     }
     if sender != facts.requester
         && let Some(asked) = transfer.answered
@@ -37,15 +37,15 @@ pub fn phases_before(
         let there_and_back = facts.vantage.loop_to(sender);
         let think = (transfer.start - asked.last - there_and_back).or_zero();
         if let Some(rtt) = rtt {
-            phases.push((Limit::RequestWait, rtt));
+            phases.push((LimitingFactor::RequestWait, rtt));
         }
         if facts.vantage.toward[sender].is_some() {
             let limit = match wait.and_then(|wait| wait.polled) {
-                Some(_) => Limit::Idle,
+                Some(_) => LimitingFactor::Idle,
                 // It was sent, and retransmitted.
-                None if transfer.missing_before > 0 => Limit::Timeout,
-                None if transfer.begins_lost() => Limit::LossRecovery,
-                None => Limit::ServerThink,
+                None if transfer.missing_before > 0 => LimitingFactor::Timeout,
+                None if transfer.begins_lost() => LimitingFactor::LossRecovery,
+                None => LimitingFactor::ServerThink,
             };
             phases.push((limit, think));
         }

@@ -1,8 +1,8 @@
 //! Flights that stay the same: a cap of the sender, or a window of the program's own protocol.
 
 use crate::estimate::{Context, is_growing};
-use whyslow_analysis::types::Limit;
-use whyslow_core::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use whyslow_analysis::types::LimitingFactor;
+use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 use whyslow_units::steps;
@@ -63,7 +63,7 @@ pub(super) fn fills_no_window(transfer: &TransferFacts, context: &Context) -> bo
 /// Finds the cap of flights that stay the same, and marks their rounds with it in `base`.
 /// `at_rate`: the rounds that one rate filled. Returns the longest of the plateaus.
 pub(super) fn mark_plateaus(
-    base: &mut [Limit],
+    base: &mut [LimitingFactor],
     transfer: &TransferFacts,
     context: &Context,
     at_rate: Option<&[bool]>,
@@ -84,7 +84,7 @@ pub(super) fn mark_plateaus(
         is_cap(plateau, rounds, again) || are_granted(receiver_waits(transfer, plateau.first, plateau.after))
     });
     let granted = granted(transfer, context, base, again).filter(|_| !are_messages);
-    let limit = if granted.is_some() { Limit::ProtocolWindow } else { plateau_limit(transfer, &plateaus) };
+    let limit = if granted.is_some() { LimitingFactor::ProtocolWindow } else { plateau_limit(transfer, &plateaus) };
     for plateau in &plateaus {
         base[plateau.first..plateau.after].fill(limit);
         // The last, smaller flight of a transfer that was held there.
@@ -94,8 +94,8 @@ pub(super) fn mark_plateaus(
     }
     if let Some(granted) = granted {
         for limit in &mut base[granted.first..granted.after] {
-            if *limit == Limit::CongestionAvoidance {
-                *limit = Limit::ProtocolWindow;
+            if *limit == LimitingFactor::CongestionAvoidance {
+                *limit = LimitingFactor::ProtocolWindow;
             }
         }
         plateaus.push(granted);
@@ -113,27 +113,27 @@ fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize) -> bool {
 
 /// A program's own window, where messages of the receiver come with the ACKs that end most pauses
 /// of the plateaus; else a cap in the sender.
-fn plateau_limit(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
+fn plateau_limit(transfer: &TransferFacts, plateaus: &[Plateau]) -> LimitingFactor {
     let waits = plateaus.iter().flat_map(|plateau| receiver_waits(transfer, plateau.first, plateau.after));
-    if are_granted(waits) { Limit::ProtocolWindow } else { Limit::SenderCap }
+    if are_granted(waits) { LimitingFactor::ProtocolWindow } else { LimitingFactor::SenderCap }
 }
 
 /// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a
 /// message with one, though the program may have been late to answer it.
-fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
+fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &SendPause> {
     let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    steps::add(transfer.gaps.len() as u64);
-    let by_receiver = |gap: &&Gap| match gap.release {
+    steps::add(transfer.pauses.len() as u64);
+    let by_receiver = |gap: &&SendPause| match gap.release {
         Release::Ack | Release::Peer => true,
         Release::Nothing => gap.peer_payload_at.is_some(),
         _ => false,
     };
-    transfer.gaps.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
+    transfer.pauses.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
 }
 
 /// Whether a message of the receiver ended most of them.
-fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
+fn are_granted<'a>(waits: impl Iterator<Item = &'a SendPause>) -> bool {
     let (mut all, mut granted) = (0u64, 0u64);
     for gap in waits {
         all += 1;
@@ -160,8 +160,8 @@ fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
 /// Rounds behind slow start whose flights a program's own window bounds, though they are not all
 /// alike: credit comes in pieces, so that a flight may be a piece smaller than the one before. They
 /// do not grow, and messages of the receiver end most pauses.
-fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: usize) -> Option<Plateau> {
-    let opened = base.iter().position(|limit| *limit != Limit::SlowStart)?;
+fn granted(transfer: &TransferFacts, context: &Context, base: &[LimitingFactor], lost: usize) -> Option<Plateau> {
+    let opened = base.iter().position(|limit| *limit != LimitingFactor::SlowStart)?;
     let opening = transfer.rounds.get(opened..lost)?;
     let first = opened + behind_a_ramp(opening, context.mss);
     let rounds = transfer.rounds.get(first..lost)?;
@@ -278,8 +278,9 @@ fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, N
 fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize, share: f64) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    let until =
-        |gap: &Gap| if gap.release == Release::Nothing { gap.peer_payload_at.unwrap_or(gap.end) } else { gap.end };
+    let until = |gap: &SendPause| {
+        if gap.release == Release::Nothing { gap.peer_payload_at.unwrap_or(gap.end) } else { gap.end }
+    };
     let waited: Nanos = receiver_waits(transfer, first, after).map(|gap| until(gap) - gap.start).sum();
     waited > (end - start).scale(share)
 }

@@ -5,7 +5,7 @@ use super::slow_start::{first_repair, is_message, mark_slow_start, restarts};
 use crate::estimate::{
     self, Burst, Context, InterLossRate, OfferedLoad, alike_rates, full_link, inter_loss_rate, is_unread, offered_load,
 };
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_core::tcp::facts::{RateSpread, TransferFacts};
 use whyslow_units::Time;
 
@@ -22,7 +22,7 @@ const FILLED: f64 = 0.7;
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// For each round, its limit apart from the pauses that have a cause of their own.
-    pub base: Vec<Limit>,
+    pub base: Vec<LimitingFactor>,
     /// The longest plateau.
     pub plateau: Option<Plateau>,
     /// Segments are proven to have been lost before the capture point, so that others may have
@@ -63,7 +63,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
             || estimate::is_paced(transfer, context, rate, burst.until)
     });
     let mut shape = Shape {
-        base: vec![Limit::CongestionAvoidance; rounds.len()],
+        base: vec![LimitingFactor::CongestionAvoidance; rounds.len()],
         burst: late.map(|(_, burst)| burst),
         restarts: restarts(transfer, context),
         ..Shape::default()
@@ -91,10 +91,10 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape.plateau = mark_plateaus(&mut shape.base, transfer, context, at_rate.as_deref());
     // A last flight that nothing holds back costs its round trip and no more.
     if let Some(last) = shape.base.last_mut()
-        && *last == Limit::CongestionAvoidance
+        && *last == LimitingFactor::CongestionAvoidance
         && lost == rounds.len()
     {
-        *last = Limit::RoundTrip;
+        *last = LimitingFactor::RoundTrip;
     }
     if let Some(at_rate) = at_rate {
         mark_rate(&mut shape, &at_rate);
@@ -151,7 +151,7 @@ fn steady(spread: &RateSpread) -> bool {
 fn mark_messages(transfer: &TransferFacts, context: &Context, shape: &mut Shape) {
     let rounds = &transfer.rounds[..transfer.rounds.len().saturating_sub(1)];
     for (base, _) in shape.base.iter_mut().zip(rounds).filter(|(_, round)| is_message(round, transfer, context)) {
-        *base = Limit::Application;
+        *base = LimitingFactor::Application;
     }
 }
 
@@ -186,9 +186,9 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) ->
 /// Rounds that ran at the steady rate were held by it, and so was a last, smaller one behind them.
 fn mark_rate(shape: &mut Shape, filled: &[bool]) {
     let limit = match (shape.written, shape.paced) {
-        (Some(_), _) => Limit::Application,
-        (None, true) => Limit::Pacing,
-        (None, false) => Limit::Bandwidth,
+        (Some(_), _) => LimitingFactor::Application,
+        (None, true) => LimitingFactor::Pacing,
+        (None, false) => LimitingFactor::Bandwidth,
     };
     for (index, full) in filled.iter().enumerate() {
         let follows = index + 1 == filled.len() && index > 0 && shape.base[index - 1] == limit;

@@ -1,8 +1,8 @@
 //! Growth of the window: which rounds waited for it, and where it begins again.
 
 use crate::estimate::Context;
-use whyslow_analysis::types::{Limit, RTO_MIN};
-use whyslow_core::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use whyslow_analysis::types::{LimitingFactor, RTO_MIN};
+use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 
 /// Least growth of a flight from one round to the next in slow start. Doubling is usual (RFC 5681
 /// section 3.1), 1.5 with an ACK for every second segment, and a round's segments may slip into the
@@ -15,7 +15,7 @@ const GROWTH_PAUSE: usize = 2;
 /// Marks in `base` the rounds that waited for the window to open: from the beginning, and from each
 /// of the [`restarts`], up to the round in which something was `lost`.
 pub(super) fn mark_slow_start(
-    base: &mut [Limit],
+    base: &mut [LimitingFactor],
     transfer: &TransferFacts,
     context: &Context,
     restarts: &[usize],
@@ -28,7 +28,7 @@ pub(super) fn mark_slow_start(
     for (nth, &start) in starts.iter().enumerate() {
         let end = starts.get(nth + 1).copied().unwrap_or(transfer.rounds.len()).min(lost.max(start));
         let (first, after) = growth(transfer, start, end, context);
-        base[first..after].fill(Limit::SlowStart);
+        base[first..after].fill(LimitingFactor::SlowStart);
     }
 }
 
@@ -65,7 +65,7 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
 pub(super) fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
     let floor = RTO_MIN + context.rtt.unwrap_or_default();
     let mut found: Vec<usize> = transfer
-        .gaps
+        .pauses
         .iter()
         .filter(|gap| is_silence(gap) && gap.idle && gap.end - gap.start > floor)
         .map(|gap| transfer.rounds.partition_point(|round| round.start < gap.end))
@@ -79,7 +79,7 @@ pub(super) fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize
 
 /// Whether the sender had no data or no window: a sender that was idle for either reason starts
 /// over.
-fn is_silence(gap: &Gap) -> bool {
+fn is_silence(gap: &SendPause) -> bool {
     gap.release == Release::Nothing || (gap.release == Release::WindowUpdate && gap.in_flight == 0)
 }
 

@@ -1,14 +1,14 @@
 //! [`Span`]: a stretch of time under one limit; sums of such times.
 
 use whyslow_analysis::LimitTime;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_units::{Nanos, Time};
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     /// From.
     pub start: Time,
     /// To.
@@ -45,7 +45,7 @@ impl SpanCutter {
     }
 
     /// Adds a span up to this time, if it takes any.
-    pub(crate) fn add(&mut self, limit: Limit, until: Time) {
+    pub(crate) fn add(&mut self, limit: LimitingFactor, until: Time) {
         let start = self.spans.last().map_or(self.start, |last| last.end);
         let end = until.min(self.end);
         if end > start {
@@ -68,7 +68,7 @@ impl SpanCutter {
 
     /// Returns the spans of the whole stretch: the rest of it is unknown.
     pub(crate) fn finish(mut self) -> Vec<Span> {
-        self.add(Limit::Unknown, self.end);
+        self.add(LimitingFactor::Unknown, self.end);
         self.spans
     }
 }
@@ -76,7 +76,7 @@ impl SpanCutter {
 /// The spans up to the end of the last wait: without the idle time at the end, such as
 /// the wait for the ACK of bytes that had all arrived.
 pub fn without_idle_end(spans: &[Span]) -> &[Span] {
-    let idle = spans.iter().rev().take_while(|span| span.limit == Limit::Idle).count();
+    let idle = spans.iter().rev().take_while(|span| span.limit == LimitingFactor::Idle).count();
     spans.get(..spans.len() - idle).unwrap_or(spans)
 }
 
@@ -129,11 +129,11 @@ mod tests {
         let at = Time::from_millis;
         let span = |limit, start, end| Span { limit, start: at(start), end: at(end) };
         let spans = [
-            span(Limit::SlowStart, 0, 40),
-            span(Limit::Idle, 40, 50),
-            span(Limit::RoundTrip, 50, 60),
-            span(Limit::Idle, 60, 90),
-            span(Limit::Idle, 90, 8_700),
+            span(LimitingFactor::SlowStart, 0, 40),
+            span(LimitingFactor::Idle, 40, 50),
+            span(LimitingFactor::RoundTrip, 50, 60),
+            span(LimitingFactor::Idle, 60, 90),
+            span(LimitingFactor::Idle, 90, 8_700),
         ];
         assert_eq!(without_idle_end(&spans), &spans[..3]);
         assert!(without_idle_end(&spans[3..]).is_empty());

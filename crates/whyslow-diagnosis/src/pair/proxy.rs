@@ -11,7 +11,7 @@ use super::figures::{millis, percentile};
 use super::matcher::Match;
 use super::placed::Position;
 use whyslow_analysis::types::Side;
-use whyslow_analysis::{End, Limit, Proxy, Transfer};
+use whyslow_analysis::{End, LimitingFactor, Proxy, Transfer};
 use whyslow_units::{Nanos, Time};
 
 /// Share of the time that one state must have, and its least ratio to the other.
@@ -27,8 +27,8 @@ pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2])
     let from = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };
     let (sender, receiver) = if from == Side::A { (End::Client, End::Server) } else { (End::Server, End::Client) };
     let brings = aligned.nearer(from);
-    let full = share(transfers[brings], sender, &[Limit::ReceiveWindow, Limit::ZeroWindow]);
-    let empty = share(transfers[1 - brings], sender, &[Limit::Application]);
+    let full = share(transfers[brings], sender, &[LimitingFactor::ReceiveWindow, LimitingFactor::ZeroWindow]);
+    let empty = share(transfers[1 - brings], sender, &[LimitingFactor::Application]);
     let waits = waits(aligned, from, brings);
     let outweighs = |one: Nanos, other: Nanos| one >= WORTH && one.0 as f64 >= OUTWEIGHS * other.0 as f64;
     let slower = match waits {
@@ -96,7 +96,7 @@ fn waits(aligned: &Aligned<'_>, from: Side, first: usize) -> Option<Waits> {
 }
 
 /// Share of the time under these limits, over the transfers of one sender.
-fn share(transfers: &[Transfer], from: End, limits: &[Limit]) -> f64 {
+fn share(transfers: &[Transfer], from: End, limits: &[LimitingFactor]) -> f64 {
     let transfers = || transfers.iter().filter(|transfer| transfer.from == from);
     let whole: Nanos = transfers().map(|transfer| transfer.duration_s).sum();
     let of_limits = transfers().flat_map(|t| &t.limits).filter(|share| limits.contains(&share.limit));

@@ -48,10 +48,10 @@ pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfe
 /// and Hohlfeld 2018, a paper on content networks).
 const MAX_USUAL: u64 = 50;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let (facts, transfer) = (case.facts, case.transfer);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let (facts, transfer) = (view.facts, view.transfer);
     let defects = &facts.capture_defects;
-    if case.sender == facts.client
+    if view.sender == facts.client
         || facts.handshake.is_joined
         || !facts.handshake.is_complete()
         || defects.one_direction
@@ -65,7 +65,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     let first = transfer.rounds.first()?;
     // Earlier bytes of the connection were acknowledged, and have opened the window by as much.
     let earned = transfer.seq.0.saturating_sub(1);
-    let mss = case.context.mss;
+    let mss = view.context.mss;
     let flight = first.in_flight;
     if flight <= MAX_USUAL * mss + earned {
         return None;
@@ -78,7 +78,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         filled_window: window.is_some(),
         segments: flight.div_ceil(mss),
     };
-    let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, case.trust(0.8), statement);
+    let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, view.trust(0.8), statement);
     let frames = [first.first_frame, first.last_frame];
     found.evidence.push(evidence(Measure::SentBeforeFirstAck, flight as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::Request, request as f64, Unit::Bytes, &[]));
@@ -91,7 +91,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         SendingAction::CapInitialWindow {
             segments: INITIAL_WINDOW,
             bytes: INITIAL_WINDOW * mss,
-            ipv6: case.facts.endpoints[!case.sender].0.is_ipv6(),
+            ipv6: view.facts.endpoints[!view.sender].0.is_ipv6(),
         },
     );
     found.to_confirm = confirm(SendingQuestion::ServerInitialWindow);

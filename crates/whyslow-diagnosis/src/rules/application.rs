@@ -56,8 +56,10 @@ use super::rule_input::{TransferView, has_unread_tls};
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RTO_MIN;
-use whyslow_analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
-use whyslow_core::tcp::facts::{Gap, Release};
+use whyslow_analysis::{
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, LimitingFactor, Measure, Unit,
+};
+use whyslow_core::tcp::facts::{Release, SendPause};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -69,39 +71,42 @@ const GREETING_MOST: u64 = 2_100;
 
 /// Whether all data before a pause may be unrequested data of a TLS 1.3 server, because the records
 /// cannot be read.
-fn may_follow_greeting(case: &TransferView<'_>, pause: &Gap) -> bool {
-    let first = case.transfer.rounds.first();
+fn may_follow_greeting(view: &TransferView<'_>, pause: &SendPause) -> bool {
+    let first = view.transfer.rounds.first();
     let is_behind = first.is_some_and(|first| first.bytes <= GREETING_MOST && first.last_frame == pause.frames.0);
-    is_behind && case.sender != case.facts.client && has_unread_tls(case.facts)
+    is_behind && view.sender != view.facts.client && has_unread_tls(view.facts)
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    if case.is_ssh_message() {
+/// Whether a part of a pause is the sending program's.
+fn is_the_programs(view: &TransferView<'_>, pause: &SendPause) -> bool {
+    let spans = &view.attribution.spans;
+    let from = spans.partition_point(|span| span.end <= pause.start);
+    let during = spans[from..].iter().take_while(|span| span.start < pause.end);
+    during.into_iter().any(|span| span.limit == LimitingFactor::Application)
+}
+
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    if view.is_ssh_message() {
         return None;
     }
-    if let Some(rate) = case.partition.shape.written {
-        return in_trickles(case, rate);
+    if let Some(rate) = view.attribution.shape.written {
+        return in_trickles(view, rate);
     }
-    let lost = silent(case);
+    let lost = silent(view);
     // Pauses in the rhythm of another connection are of that.
-    if !case.matters(lost, 0.15) || is_relayed(case) {
+    if !view.matters(lost, 0.15) || is_relayed(view) {
         return None;
     }
-    let spans = &case.partition.spans;
-    let is_the_programs = |gap: &&Gap| {
-        let from = spans.partition_point(|span| span.end <= gap.start);
-        spans[from..].iter().take_while(|span| span.start < gap.end).any(|span| span.limit == Limit::Application)
-    };
-    let by_nothing = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing);
-    let pauses = by_nothing.filter(|gap| gap.app_limited || gap.idle).filter(is_the_programs);
+    let by_nothing = view.transfer.pauses.iter().filter(|gap| gap.release == Release::Nothing);
+    let pauses = by_nothing.filter(|gap| gap.app_limited || gap.idle).filter(|pause| is_the_programs(view, pause));
     let longest = pauses.clone().max_by_key(|gap| gap.end - gap.start)?;
     let number = pauses.clone().count() as u64;
-    let sure = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
+    let sure = if view.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     // Next to the sender a lost segment would be in the capture.
-    let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
-    let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
-    let is_unread = may_follow_greeting(case, longest);
-    let is_inferred = case.transfer.inferred_stalls.0 >= lost.0 / 2;
+    let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(view, gap)).map(|gap| gap.end - gap.start).sum();
+    let doubtful = !view.near_sender() && doubtful.0 >= lost.0 / 2;
+    let is_unread = may_follow_greeting(view, longest);
+    let is_inferred = view.transfer.inferred_stalls.0 >= lost.0 / 2;
     let confidence = if is_unread || doubtful {
         0.5
     } else if is_inferred {
@@ -109,20 +114,20 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     } else {
         sure
     };
-    let (paused_s, whole_s) = (lost, case.duration());
+    let (paused_s, whole_s) = (lost, view.duration());
     let statement = if doubtful {
         ExchangeStatement::NothingArrived { paused_s, whole_s, pauses: number }
     } else {
         ExchangeStatement::NothingToSend { paused_s, whole_s, pauses: number }
     };
-    let mut found = finding(Cause::Application, lost, case.trust(confidence), statement);
-    found.spans = case.spans_at(silences(case));
+    let mut found = finding(Cause::Application, lost, view.trust(confidence), statement);
+    found.spans = view.spans_at(silences(view));
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
     found.evidence.push(evidence(Measure::Pauses, number as f64, Unit::Pauses, &[]));
     found.evidence.push(evidence(Measure::LongestPause, length.as_secs_f64(), Unit::Seconds, &frames));
     found.evidence.push(evidence(Measure::SegmentBeforePause, longest.before_len as f64, Unit::Bytes, &frames[..1]));
-    found.details.extend(requests::behind_pause(case, longest));
+    found.details.extend(requests::behind_pause(view, longest));
     if !doubtful {
         found.remedies = remedy(Actor::Application, ExchangeAction::KeepDataReady);
     }
@@ -135,28 +140,28 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     } else if is_inferred {
         ExchangeQuestion::OneMessage
     } else {
-        ExchangeQuestion::MayBeProxy { end: case.facts.end_of(case.sender) }
+        ExchangeQuestion::MayBeProxy { end: view.facts.end_of(view.sender) }
     });
     Some(found)
 }
 
 /// An application that writes little at a time, and evenly: its single pauses may be too short to
 /// detect.
-fn in_trickles(case: &TransferView<'_>, written: f64) -> Option<Finding> {
-    let lost = case.time(Limit::Application);
-    if !case.matters(lost, 0.15) {
+fn in_trickles(view: &TransferView<'_>, written: f64) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::Application);
+    if !view.matters(lost, 0.15) {
         return None;
     }
-    let transfer = case.transfer;
+    let transfer = view.transfer;
     let mean = transfer.bytes() / transfer.segments.max(1);
     let statement =
-        ExchangeStatement::SmallWrites { rate_bps: written, segment: mean, spent_s: lost, whole_s: case.duration() };
-    let confidence = if case.share(lost) >= 0.5 { 0.85 } else { 0.7 };
-    let mut found = finding(Cause::Application, lost, case.trust(confidence), statement);
+        ExchangeStatement::SmallWrites { rate_bps: written, segment: mean, spent_s: lost, whole_s: view.duration() };
+    let confidence = if view.share(lost) >= 0.5 { 0.85 } else { 0.7 };
+    let mut found = finding(Cause::Application, lost, view.trust(confidence), statement);
     let frames = [transfer.frames.0, transfer.frames.1];
     found.evidence.push(evidence(Measure::WriteRate, written, Unit::BitsPerSecond, &frames));
     found.evidence.push(evidence(Measure::MeanSegment, mean as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence(Measure::SegmentSize, case.context.mss as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::SegmentSize, view.context.mss as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::MaxInFlight, transfer.max_in_flight as f64, Unit::Bytes, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::WriteLargerPieces);
     found.to_confirm = confirm(ExchangeQuestion::AppLimited);
@@ -165,13 +170,13 @@ fn in_trickles(case: &TransferView<'_>, written: f64) -> Option<Finding> {
 
 /// Time of the program's pauses, less that between messages which follow each other as the other
 /// side's do.
-fn silent(case: &TransferView<'_>) -> Nanos {
-    silences(case).map(Span::length).sum()
+fn silent(view: &TransferView<'_>) -> Nanos {
+    silences(view).map(Span::length).sum()
 }
 
-fn silences<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Span> {
-    let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
-    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
+fn silences<'a>(view: &'a TransferView<'_>) -> impl Iterator<Item = &'a Span> {
+    let mut silences = view.transfer.pauses.iter().filter(|gap| gap.release == Release::Nothing).peekable();
+    let spans = view.attribution.spans.iter().filter(|span| span.limit == LimitingFactor::Application);
     let of_silence = move |span: &&Span| {
         while silences.next_if(|gap| gap.end <= span.start).is_some() {}
         silences.peek().is_some_and(|gap| gap.start < span.end)
@@ -183,8 +188,8 @@ fn silences<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Span> {
 /// it sent nothing: a probe (RFC 8985 section 7.2: two round trips, and 200 ms with one segment
 /// outstanding), or the retransmission timer (Linux: a round trip and 200 ms, RFC 6298: 1 s) after
 /// some back-offs.
-fn may_be_timer(case: &TransferView<'_>, gap: &Gap) -> bool {
-    let (Some(rtt), None) = (case.rtt(), gap.missing) else {
+fn may_be_timer(view: &TransferView<'_>, gap: &SendPause) -> bool {
+    let (Some(rtt), None) = (view.rtt(), gap.missing) else {
         return false;
     };
     let length = gap.end - gap.start;
@@ -210,7 +215,7 @@ mod tests {
         let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
         scene.transfer.segments = scene.transfer.bytes() / (MSS / 5);
-        scene.transfer.gaps.clear();
+        scene.transfer.pauses.clear();
         scene
     }
 
@@ -233,7 +238,7 @@ mod tests {
     fn silence_of_timer_length_without_ip_numbers_is_possible() {
         let found = |silence: i64, missing, near| {
             let mut scene = SyntheticTransfer::flights(&[15_000, 15_000]);
-            let gap = &mut scene.transfer.gaps[0];
+            let gap = &mut scene.transfer.pauses[0];
             (gap.release, gap.app_limited, gap.missing) = (Release::Nothing, true, missing);
             gap.end += ms(silence - 100);
             let round = &mut scene.transfer.rounds[1];
@@ -258,7 +263,7 @@ mod tests {
     fn ssh_login_messages_are_not_application_pauses() {
         let paused = |size: u64, protocol| {
             let mut scene = SyntheticTransfer::flights(&[size, size]);
-            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].app_limited) = (Release::Nothing, true);
+            (scene.transfer.pauses[0].release, scene.transfer.pauses[0].app_limited) = (Release::Nothing, true);
             scene.facts.content[1].protocol = protocol;
             scene.finding(Cause::Application)
         };

@@ -52,7 +52,9 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use crate::estimate::{HEADERS, LINE_RATE};
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
+use whyslow_analysis::{
+    Actor, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit,
+};
 use whyslow_core::tcp::ShortConnectionBounds;
 use whyslow_units::Nanos;
 
@@ -73,17 +75,17 @@ fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
 }
 
 /// Whether round trips are usually longer than the minimum.
-fn has_queue(case: &TransferView<'_>) -> bool {
-    case.context.usually_sees_queue(case.transfer, 0..case.transfer.rounds.len())
+fn has_queue(view: &TransferView<'_>) -> bool {
+    view.context.usually_sees_queue(view.transfer, 0..view.transfer.rounds.len())
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let steady = case.partition.shape.steady?;
-    let held = case.time(Limit::Bandwidth);
-    if case.duration() < MIN_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let steady = view.attribution.shape.steady?;
+    let held = view.time(LimitingFactor::Bandwidth);
+    if view.duration() < MIN_TIME || !view.matters(held, 0.3) || steady >= LINE_RATE {
         return None;
     }
-    let mss = case.context.mss as f64;
+    let mss = view.context.mss as f64;
     // Bytes on the link for each segment: payload, IP and TCP headers with timestamps, Ethernet's
     // header.
     let on_the_wire = steady * (mss + HEADERS) / mss;
@@ -91,22 +93,22 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         payload_bps: steady,
         wire_bps: on_the_wire,
         held_s: held,
-        whole_s: case.duration(),
+        whole_s: view.duration(),
     };
-    let share = case.share(held);
-    let hidden = case.context.hides_queue();
+    let share = view.share(held);
+    let hidden = view.context.hides_queue();
     let confidence = match share {
         // One sign alone, the queue, is not certain.
-        share if share >= 0.5 && case.partition.shape.varies => 0.7,
+        share if share >= 0.5 && view.attribution.shape.varies => 0.7,
         // Losses keep a sender to a steady rate as well, on a link that is not full.
-        _ if case.transfer.retransmitted_bytes > 0 && !has_queue(case) => 0.7,
+        _ if view.transfer.retransmitted_bytes > 0 && !has_queue(view) => 0.7,
         share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
     };
-    let mut found = finding(Cause::Bandwidth, held, case.trust(confidence), statement);
-    let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
-    let frames = case.frames_of(Limit::Bandwidth);
+    let mut found = finding(Cause::Bandwidth, held, view.trust(confidence), statement);
+    let spread = if view.transfer.acked_rate.bins > 0 { view.transfer.acked_rate } else { view.transfer.sent_rate };
+    let frames = view.frames_of(LimitingFactor::Bandwidth);
     found.evidence.push(evidence(Measure::SteadyRate, steady, Unit::BitsPerSecond, &frames));
     found.evidence.push(evidence(Measure::WireRate, on_the_wire, Unit::BitsPerSecond, &[]));
     found.evidence.push(evidence(Measure::RateLowerTenth, spread.p10, Unit::BitsPerSecond, &[]));
@@ -151,7 +153,7 @@ mod tests {
         let mut scene = full();
         // Half of the rounds carried a tenth.
         scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
-        scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
+        scene.transfer.pauses[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
         let found = scene.finding(Cause::Bandwidth).unwrap();
         assert!(found.confidence < 0.8, "{found:?}");
         assert_eq!(found.to_confirm, [LinkQuestion::ConfiguredLimit, LinkQuestion::PartOfTime].map(Into::into));
@@ -180,7 +182,7 @@ mod tests {
         let mut scene = full();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
         // There a full path has no pauses.
-        scene.transfer.gaps.clear();
+        scene.transfer.pauses.clear();
         assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85, "timestamps show the queue");
         for offer in scene.facts.handshake.offers.iter_mut().flatten() {
             offer.timestamps = false;
@@ -193,7 +195,7 @@ mod tests {
     #[test]
     fn varying_rate_in_a_queue_is_bandwidth_but_less_sure() {
         let mut scene = SyntheticTransfer::flights(&[60_000; 20]);
-        scene.transfer.gaps.clear();
+        scene.transfer.pauses.clear();
         scene.facts.rtt.min = Some(ms(40));
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             round.rtt = Some(ms(60 + 25 * (index as i64 % 5)));

@@ -3,8 +3,8 @@
 use super::icmp;
 use super::rule_input::TransferView;
 use whyslow_analysis::types::Side;
-use whyslow_analysis::{Frame, Limit};
-use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, Gap, Release, TransferFacts};
+use whyslow_analysis::{Frame, LimitingFactor};
+use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, Release, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 
 /// Least retransmissions of a large segment by the timer: one loss is common on any path, two in a
@@ -18,18 +18,18 @@ const MIN: u64 = 2;
 const MIN_HEALED: u64 = 3;
 
 /// Whether large segments alone do not pass here.
-pub(super) fn is_black_hole(case: &TransferView<'_>) -> bool {
-    is_seen(case) || unseen(case).is_some()
+pub(super) fn is_black_hole(view: &TransferView<'_>) -> bool {
+    is_seen(view) || unseen(view).is_some()
 }
 
 /// Large segments pass the capture point and go no farther.
-pub(super) fn is_seen(case: &TransferView<'_>) -> bool {
-    let (transfer, direction) = (case.transfer, case.direction());
+pub(super) fn is_seen(view: &TransferView<'_>) -> bool {
+    let (transfer, direction) = (view.transfer, view.direction());
     if direction.largest_acked_len >= transfer.stuck_size && transfer.stuck_large < MIN_HEALED {
         return false;
     }
     let small_pass = transfer.acknowledged && (1..transfer.stuck_size).contains(&direction.largest_acked_len);
-    is_stuck(case.facts, case.sender, transfer) || (transfer.stuck_large >= MIN && small_pass)
+    is_stuck(view.facts, view.sender, transfer) || (transfer.stuck_large >= MIN && small_pass)
 }
 
 /// The same by the transfer alone.
@@ -63,16 +63,16 @@ pub(super) fn lacks_full_size(facts: &Facts, direction: &DirectionFacts, transfe
 
 /// Whether the silence before the response may be one in which only large segments were sent: none
 /// arrived, and there are no IP numbers to show it (IPv6, text).
-pub(super) fn may_be_unseen(case: &TransferView<'_>) -> bool {
-    !case.near_sender()
-        && !case.direction().ip_ids_reliable
-        && lacks_full_size(case.facts, case.direction(), case.transfer)
+pub(super) fn may_be_unseen(view: &TransferView<'_>) -> bool {
+    !view.near_sender()
+        && !view.direction().ip_ids_reliable
+        && lacks_full_size(view.facts, view.direction(), view.transfer)
 }
 
 /// Lost segments that the sender's IP numbers show.
-pub(super) fn unseen(case: &TransferView<'_>) -> Option<Unseen> {
-    let (transfer, direction) = (case.transfer, case.direction());
-    if !lacks_full_size(case.facts, direction, transfer) {
+pub(super) fn unseen(view: &TransferView<'_>) -> Option<Unseen> {
+    let (transfer, direction) = (view.transfer, view.direction());
+    if !lacks_full_size(view.facts, direction, transfer) {
         return None;
     }
     let mut found = Unseen { packets: 0, waited: Nanos::ZERO, frames: Vec::new() };
@@ -82,9 +82,9 @@ pub(super) fn unseen(case: &TransferView<'_>) -> Option<Unseen> {
         found.frames.extend(frames);
     };
     if u64::from(transfer.missing_before) >= MIN {
-        add(transfer.missing_before, waited_before(case), &[transfer.frames.0]);
+        add(transfer.missing_before, waited_before(view), &[transfer.frames.0]);
     }
-    for gap in waits(case).filter(|gap| gap.after_len < direction.mss) {
+    for gap in waits(view).filter(|gap| gap.after_len < direction.mss) {
         if let Some(missing) = gap.missing.filter(|&missing| u64::from(missing) >= MIN) {
             add(missing, gap.end - gap.start, &[gap.frames.0, gap.frames.1]);
         }
@@ -93,10 +93,10 @@ pub(super) fn unseen(case: &TransferView<'_>) -> Option<Unseen> {
 }
 
 /// How long the first byte was late because its first copies did not come.
-pub(super) fn waited_before(case: &TransferView<'_>) -> Nanos {
-    case.before.iter().filter(|phase| phase.limit == Limit::Timeout).map(|phase| phase.time).sum()
+pub(super) fn waited_before(view: &TransferView<'_>) -> Nanos {
+    view.before.iter().filter(|phase| phase.limit == LimitingFactor::Timeout).map(|phase| phase.time).sum()
 }
 
-pub(super) fn waits<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = &'a Gap> {
-    case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer)
+pub(super) fn waits<'a>(view: &'a TransferView<'_>) -> impl Iterator<Item = &'a SendPause> {
+    view.transfer.pauses.iter().filter(|gap| gap.release == Release::Timer)
 }

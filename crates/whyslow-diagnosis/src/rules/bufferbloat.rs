@@ -42,9 +42,9 @@ const GROWTH: Nanos = Nanos::from_millis(30);
 /// Student's t with three degrees of freedom. Half and twice change 7 and 6 of 2,061 captures.
 const MIN_ROUNDS: usize = 5;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let least = case.context.rtt?;
-    let pairs = flights_and_times(case);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let least = view.context.rtt?;
+    let pairs = flights_and_times(view);
     if pairs.len() < MIN_ROUNDS {
         return None;
     }
@@ -57,11 +57,11 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         return None;
     }
     let statement = LinkStatement::QueueGrew { least_s: least, most_s: least + growth };
-    let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), statement);
+    let mut found = finding(Cause::Bufferbloat, growth, view.trust(0.8), statement);
     found.evidence.push(evidence(Measure::MinRoundTrip, least.as_millis_f64(), Unit::Milliseconds, &[]));
     found.evidence.push(evidence(Measure::RoundTripP95, high, Unit::Milliseconds, &[]));
     found.evidence.push(evidence(Measure::FlightCorrelation, follows, Unit::One, &[]));
-    let rate_bps = case.partition.shape.steady;
+    let rate_bps = view.attribution.shape.steady;
     found.remedies = vec![
         Remedy::new(Actor::Network, LinkAction::ManageQueue { rate_bps }),
         Remedy::new(Actor::Network, LinkAction::ShrinkBuffer),
@@ -71,18 +71,18 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 
 /// Each round's flight in bytes and round trip in milliseconds. During loss recovery little is sent
 /// while the queue stays long: such rounds do not show whether round trips follow the flight.
-fn flights_and_times(case: &TransferView<'_>) -> Vec<(f64, f64)> {
-    let rounds = &case.transfer.rounds;
+fn flights_and_times(view: &TransferView<'_>) -> Vec<(f64, f64)> {
+    let rounds = &view.transfer.rounds;
     let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted > 0);
     // The ACK of up to two segments may be delayed (RFC 9293 section 3.8.6.3).
-    let least = 2 * case.context.mss;
+    let least = 2 * view.context.mss;
     let calm =
         |&(index, round): &(usize, &RoundFacts)| round.in_flight > least && !repairs(index) && !repairs(index + 1);
     rounds
         .iter()
         .enumerate()
         .filter(calm)
-        .filter_map(|(index, round)| Some((round.in_flight as f64, case.round_trip(index)?.as_millis_f64())))
+        .filter_map(|(index, round)| Some((round.in_flight as f64, view.round_trip(index)?.as_millis_f64())))
         .collect()
 }
 

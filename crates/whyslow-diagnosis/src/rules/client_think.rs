@@ -58,13 +58,13 @@ const SHELLS: [u16; 2] = [22, 23];
 const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.
-fn asks(case: &ConnectionView<'_>, wait: &Wait) -> bool {
-    let answer = wait.exchange.answer.and_then(|index| case.answers().get(index));
+fn asks(view: &ConnectionView<'_>, wait: &Wait) -> bool {
+    let answer = wait.exchange.answer.and_then(|index| view.answers().get(index));
     answer.is_some_and(|answer| answer.bytes().max(answer.answered.map_or(0, |asked| asked.bytes)) >= MAX_KEYSTROKE_LEN)
 }
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     // A person types.
     let is_shell = SHELLS.contains(&facts.endpoints[!facts.client].1)
         || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
@@ -72,7 +72,7 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
         return None;
     }
     let least = facts.min_rtt()?.max(NOTICEABLE_WAIT);
-    let pauses: Vec<&Wait> = case.waits.iter().filter(|wait| wait.client > least && asks(case, wait)).collect();
+    let pauses: Vec<&Wait> = view.waits.iter().filter(|wait| wait.client > least && asks(view, wait)).collect();
     let (first, between): (Vec<&Wait>, Vec<&Wait>) = pauses.into_iter().partition(|wait| wait.is_first);
     let between = if between.len() >= MIN_SERIES { between } else { Vec::new() };
     let lost: Nanos = first.iter().chain(&between).map(|wait| wait.client).sum();
@@ -83,7 +83,7 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
         later: (!between.is_empty()).then(|| Pauses { count: between.len() as u64, sum_s: sum(&between) }),
     };
     // Where the first packets are not in the capture, it may have been another connection's turn.
-    let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), statement);
+    let mut found = finding(Cause::ClientThink, lost, view.trust(0.8), statement);
     let frames = |wait: &Wait| -> Vec<Frame> {
         let request = wait.exchange.request.and_then(|index| facts.directions[facts.client].transfers.get(index));
         request.map(|request| request.frames.0).into_iter().collect()

@@ -14,20 +14,20 @@ const A_START: f64 = 8.0;
 
 /// The buffer that a transfer over this path needs. The path's rate is the given one, or else that
 /// of its bursts. `None` without a round trip.
-pub(super) fn buffer_for(case: &TransferView<'_>) -> Option<BufferNeed> {
-    let rtt = case.context.rtt?;
+pub(super) fn buffer_for(view: &TransferView<'_>) -> Option<BufferNeed> {
+    let rtt = view.context.rtt?;
     // Next to the sender ACKs come together, and the segments that they release leave at the
     // sender's own rate.
-    let near = case.context.near_receiver;
-    let seen = estimate::burst_rate(case.transfer, &case.context).filter(|_| near);
-    let (rate, source) = match (case.context.path_rate, seen) {
+    let near = view.context.near_receiver;
+    let seen = estimate::burst_rate(view.transfer, &view.context).filter(|_| near);
+    let (rate, source) = match (view.context.path_rate, seen) {
         (Some(given), _) => (given, RateSource::Given),
         (None, Some(best)) => (best, RateSource::Bursts),
-        (None, None) => (A_START * case.rate(), RateSource::Guess),
+        (None, None) => (A_START * view.rate(), RateSource::Guess),
     };
     let round = |bytes: u64| bytes.div_ceil(65_536).max(1) * 65_536;
     let full = round((2.0 * rate / 8.0 * rtt.as_secs_f64()) as u64);
-    let all = round(2 * case.transfer.bytes());
+    let all = round(2 * view.transfer.bytes());
     let bytes = full.min(all).min(MAX);
     let sized_by = match bytes {
         _ if bytes == full => SizedBy::BandwidthDelay,

@@ -33,23 +33,23 @@ use super::rule::{Check, Rule};
 use super::rule_input::TransferView;
 use crate::limit::DELAYED_ACK;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
+use whyslow_analysis::{Actor, Finding, LimitingFactor, Measure, SendingAction, SendingStatement, Unit};
 use whyslow_units::stats::median;
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::AckDelay);
-    if !case.matters(lost, 0.1) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::AckDelay);
+    if !view.matters(lost, 0.1) {
         return None;
     }
-    let spans: Vec<_> = case.partition.spans.iter().filter(|span| span.limit == Limit::AckDelay).collect();
+    let spans: Vec<_> = view.attribution.spans.iter().filter(|span| span.limit == LimitingFactor::AckDelay).collect();
     let typical = median(spans.iter().map(|span| span.length()).collect())?;
     let longest = spans.iter().max_by_key(|span| span.length())?;
-    let frames: Vec<_> = case
+    let frames: Vec<_> = view
         .transfer
-        .gaps
+        .pauses
         .iter()
         .find(|gap| gap.end == longest.end)
         .and_then(|gap| gap.ack_frame)
@@ -57,10 +57,10 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         .collect();
     let number = spans.len() as u64;
     let statement = SendingStatement::DelayedAcks { acks: number, typical_s: typical };
-    let mut found = finding(Cause::DelayedAck, lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), statement);
+    let mut found = finding(Cause::DelayedAck, lost, view.trust(if number >= 3 { 0.85 } else { 0.6 }), statement);
     found.evidence.push(evidence(Measure::LateAcks, number as f64, Unit::Acks, &frames));
     found.evidence.push(evidence(Measure::TypicalDelay, typical.as_millis_f64(), Unit::Milliseconds, &[]));
-    let ipv6 = case.facts.endpoints[case.sender].0.is_ipv6();
+    let ipv6 = view.facts.endpoints[view.sender].0.is_ipv6();
     found.remedies = remedy(Actor::Receiver, SendingAction::QuickAck { ipv6 });
     Some(found)
 }

@@ -43,8 +43,8 @@ const MIN: u64 = 3;
 /// change none of 2,061 captures.
 const SHARE: f64 = 0.002;
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     // An unseen segment may have been retransmitted unseen.
     if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {
         return None;
@@ -60,12 +60,12 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
         return None;
     }
     // Time that the copies took at the rate at which bytes arrived.
-    let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
+    let rates = view.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
     let rate = rates.fold(0.0, f64::max);
     let seconds = if rate > 0.0 { copies as f64 * direction.mss as f64 * 8.0 / rate } else { 0.0 };
     let lost = Nanos::from_secs_f64(seconds);
     let statement = LossStatement::DeliveredTwice { packets: copies, share, cost_s: lost };
-    let mut found = finding(Cause::Duplication, lost, case.trust(0.8), statement);
+    let mut found = finding(Cause::Duplication, lost, view.trust(0.8), statement);
     found.evidence.push(evidence(Measure::DsacksForSentOnce, copies as f64, Unit::Segments, &[]));
     let twice = facts.capture_defects.duplicate_frames;
     if twice > 0 {

@@ -39,7 +39,9 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::{ConnectionSummary, Exit, TransferView};
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
+use whyslow_analysis::{
+    Actor, End, Finding, LimitingFactor, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 use whyslow_core::tcp::facts::RoundFacts;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
@@ -57,30 +59,30 @@ const MIN_ROUNDS: usize = 4;
 const RISE: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
 /// The rounds of slow growth before any loss.
-fn slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(usize, &'a [RoundFacts])> {
-    let rounds = &case.transfer.rounds;
-    let base = &case.partition.shape.base;
-    let first = base.iter().position(|limit| *limit != Limit::SlowStart)?;
+fn slow_rounds<'a>(view: &'a TransferView<'_>) -> Option<(usize, &'a [RoundFacts])> {
+    let rounds = &view.transfer.rounds;
+    let base = &view.attribution.shape.base;
+    let first = base.iter().position(|limit| *limit != LimitingFactor::SlowStart)?;
     let lost = rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(rounds.len());
-    let run = base.get(first..lost)?.iter().take_while(|limit| **limit == Limit::CongestionAvoidance).count();
+    let run = base.get(first..lost)?.iter().take_while(|limit| **limit == LimitingFactor::CongestionAvoidance).count();
     (run >= MIN_ROUNDS).then(|| (first, &rounds[first..first + run]))
 }
 
 /// Whether and where this transfer left slow start early.
-pub fn exit_of(case: &TransferView<'_>) -> Option<Exit> {
-    exit_with_slow_rounds(case).map(|(exit, _)| exit)
+pub fn exit_of(view: &TransferView<'_>) -> Option<Exit> {
+    exit_with_slow_rounds(view).map(|(exit, _)| exit)
 }
 
 /// The exit, and the rounds of slow growth behind it.
-fn exit_with_slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(Exit, &'a [RoundFacts])> {
-    let direction = case.direction();
-    let lost_before = case.earlier.iter().any(|(transfer, _)| !transfer.losses.is_empty());
-    if lost_before || direction.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
+fn exit_with_slow_rounds<'a>(view: &'a TransferView<'_>) -> Option<(Exit, &'a [RoundFacts])> {
+    let direction = view.direction();
+    let lost_before = view.earlier.iter().any(|(transfer, _)| !transfer.losses.is_empty());
+    if lost_before || direction.ecn_echoes > 0 || view.attribution.shape.steady.is_some() || view.transfer.unseen > 0 {
         return None;
     }
-    let (first, slow) = slow_rounds(case)?;
-    let rtt = case.rtt()?;
-    let mss = case.context.mss;
+    let (first, slow) = slow_rounds(view)?;
+    let rtt = view.rtt()?;
+    let mss = view.context.mss;
     let (start, last) = (slow.first()?, slow.last()?);
     let room = slow.iter().all(|round| round.window.is_some_and(|window| window > round.in_flight + 3 * mss));
     // More than a message a round, and growing as congestion avoidance does: else something holds
@@ -92,21 +94,21 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(Exit, &'a [R
     if !room || start.in_flight < 2 * mss || !grows || shrunk * SHRUNK > flights.len() {
         return None;
     }
-    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
-    let until = case.transfer.rounds.get(first + slow.len()).map_or(case.transfer.end, |round| round.start);
+    let spans = view.attribution.spans.iter().filter(|span| span.limit == LimitingFactor::CongestionAvoidance);
+    let until = view.transfer.rounds.get(first + slow.len()).map_or(view.transfer.end, |round| round.start);
     let slow_time: Nanos =
         spans.filter(|s| s.start >= start.start && s.start < until).map(crate::limit::Span::length).sum();
     // Time of the same bytes with continued doubling.
     let bytes: u64 = slow.iter().map(|round| round.bytes).sum();
     let doublings = u64::BITS - (bytes / start.in_flight.max(1)).leading_zeros();
     let lost = (slow_time - rtt.scale(f64::from(doublings))).or_zero();
-    if !case.matters(lost, 0.2) {
+    if !view.matters(lost, 0.2) {
         return None;
     }
-    let least = case.context.rtt?;
-    let before = (0..=first).rev().find_map(|index| case.round_trip(index));
+    let least = view.context.rtt?;
+    let before = (0..=first).rev().find_map(|index| view.round_trip(index));
     let rise = before.map_or(Nanos::ZERO, |rtt| rtt - least);
-    let sender = if case.sender == case.facts.client { End::Client } else { End::Server };
+    let sender = if view.sender == view.facts.client { End::Client } else { End::Server };
     let exit = Exit {
         sender,
         segments: start.in_flight.div_ceil(mss),
@@ -118,12 +120,12 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferView<'_>) -> Option<(Exit, &'a [R
     Some((exit, slow))
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let (Exit { segments, lost, rise, hystart, .. }, slow) = exit_with_slow_rounds(case)?;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let (Exit { segments, lost, rise, hystart, .. }, slow) = exit_with_slow_rounds(view)?;
     let (start, last) = (slow.first()?, slow.last()?);
-    let least = case.context.rtt?;
+    let least = view.context.rtt?;
     let statement = SendingStatement::EarlyExit { segments, bytes: start.in_flight, cost_s: lost };
-    let mut found = finding(Cause::EarlySlowStartExit, lost, case.trust(0.8), statement);
+    let mut found = finding(Cause::EarlySlowStartExit, lost, view.trust(0.8), statement);
     let frames = [start.first_frame, last.last_frame];
     found.evidence.push(evidence(Measure::ExitFlight, start.in_flight as f64, Unit::Bytes, &[start.first_frame]));
     found.evidence.push(evidence(Measure::RoundsOfSlowGrowth, slow.len() as f64, Unit::Rounds, &frames));

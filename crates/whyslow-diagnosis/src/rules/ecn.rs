@@ -38,7 +38,8 @@ use super::rule::{Check, Evidence, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Problem, ProblemDetail, Remedy, Unit,
+    Actor, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure, Problem, ProblemDetail, Remedy,
+    Unit,
 };
 use whyslow_core::tcp::facts::Facts;
 use whyslow_units::Nanos;
@@ -50,8 +51,8 @@ const TARGET: f64 = 5.0;
 /// CoDel's default interval, milliseconds (RFC 8289 section 4).
 const INTERVAL: f64 = 100.0;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let (facts, transfer) = (case.facts, case.transfer);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let (facts, transfer) = (view.facts, view.transfer);
     let (first, frame) = transfer.first_echo?;
     // Without the SYNs, a sender that answers proves that the flags are echoes.
     let classic = facts.handshake.classic_ecn(facts.client).unwrap_or(transfer.reductions > 0);
@@ -61,17 +62,17 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     let rounds = &transfer.rounds;
     let lossy = rounds.iter().find(|round| round.retransmitted > 0 && round.start >= first);
     let until = lossy.map_or(transfer.end, |round| round.start);
-    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
+    let spans = view.attribution.spans.iter().filter(|span| span.limit == LimitingFactor::CongestionAvoidance);
     let lost: Nanos = spans.map(|span| (span.end.min(until) - span.start.max(first)).or_zero()).sum();
-    if !case.matters(lost, 0.1) {
+    if !view.matters(lost, 0.1) {
         return None;
     }
     let at = rounds.partition_point(|round| round.start <= first).max(1) - 1;
     let before = rounds[at].in_flight;
     let after = rounds.iter().skip(at + 1).take(3).map(|round| round.in_flight).min().unwrap_or(before);
-    let (echoes, whole_s) = (transfer.ecn_echoes, case.duration());
+    let (echoes, whole_s) = (transfer.ecn_echoes, view.duration());
     let statement = LinkStatement::Marked { echoes, before, after, cost_s: lost, whole_s };
-    let mut found = finding(Cause::Ecn, lost, case.trust(0.8), statement);
+    let mut found = finding(Cause::Ecn, lost, view.trust(0.8), statement);
     found.evidence.push(evidence(Measure::CongestionEchoes, echoes as f64, Unit::Acks, &[frame]));
     found.evidence.push(evidence(Measure::WindowReductions, transfer.reductions as f64, Unit::Segments, &[]));
     if transfer.marked > 0 {
@@ -79,8 +80,8 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     }
     found.evidence.push(evidence(Measure::FlightAtEcho, before as f64, Unit::Bytes, &[rounds[at].first_frame]));
     found.evidence.push(evidence(Measure::FlightAfterEcho, after as f64, Unit::Bytes, &[]));
-    let least = case.context.rtt;
-    let queue = case.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
+    let least = view.context.rtt;
+    let queue = view.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
     if let Some(queue) = queue {
         found.evidence.push(evidence(Measure::QueueAtMark, queue.as_millis_f64(), Unit::Milliseconds, &[]));
     }

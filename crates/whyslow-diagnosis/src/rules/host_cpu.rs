@@ -40,8 +40,8 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use crate::limit::DELAYED_ACK;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
-use whyslow_core::tcp::facts::{Gap, Release};
+use whyslow_analysis::{Actor, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
+use whyslow_core::tcp::facts::{Release, SendPause};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check)).proof(Proof::Pattern);
@@ -59,25 +59,25 @@ const MIN_FLIGHT: u64 = 10;
 /// less. Half and twice change 1 and 0 of 2,061 captures.
 const PROMPT: Nanos = Nanos::from_millis(1);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let defects = &case.facts.capture_defects;
-    if !case.facts.elided.is_empty() || defects.one_direction || defects.backwards > 0 {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let defects = &view.facts.capture_defects;
+    if !view.facts.elided.is_empty() || defects.one_direction || defects.backwards > 0 {
         return None;
     }
-    slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.cost_s)
+    slow_sender(view).into_iter().chain(slow_receiver(view)).max_by_key(|found| found.cost_s)
 }
 
 /// Pauses that nothing explains, of a sender that had full segments to send and room for them.
-fn pauses<'a>(case: &'a TransferView<'_>) -> Vec<&'a Gap> {
-    let mss = case.context.mss;
-    let shape = &case.partition.shape;
-    if !case.is_next_to(case.sender) || shape.steady.is_some() || shape.lost_before || case.transfer.unseen > 0 {
+fn pauses<'a>(view: &'a TransferView<'_>) -> Vec<&'a SendPause> {
+    let mss = view.context.mss;
+    let shape = &view.attribution.shape;
+    if !view.is_next_to(view.sender) || shape.steady.is_some() || shape.lost_before || view.transfer.unseen > 0 {
         return Vec::new();
     }
-    let rounds = &case.transfer.rounds;
+    let rounds = &view.transfer.rounds;
     let mut found = Vec::new();
     let (mut top, mut next) = (0, 0);
-    for gap in &case.transfer.gaps {
+    for gap in &view.transfer.pauses {
         // Data in flight in the rounds that ended before this pause.
         while let Some(round) = rounds.get(next).filter(|round| round.last_send < gap.start) {
             top = if round.retransmitted > 0 { 0 } else { top.max(round.in_flight) };
@@ -94,15 +94,15 @@ fn pauses<'a>(case: &'a TransferView<'_>) -> Vec<&'a Gap> {
     found
 }
 
-fn slow_sender(case: &TransferView<'_>) -> Option<Finding> {
-    let pauses = pauses(case);
+fn slow_sender(view: &TransferView<'_>) -> Option<Finding> {
+    let pauses = pauses(view);
     let lost: Nanos = pauses.iter().map(|gap| gap.end - gap.start).sum();
-    if pauses.len() < MIN_PAUSES || !case.matters(lost, 0.1) {
+    if pauses.len() < MIN_PAUSES || !view.matters(lost, 0.1) {
         return None;
     }
     let longest = pauses.iter().max_by_key(|gap| gap.end - gap.start)?;
     let statement = LinkStatement::SenderPaused { times: pauses.len() as u64, cost_s: lost };
-    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), statement);
+    let mut found = finding(Cause::HostCpu, lost, view.trust(0.4), statement);
     found.evidence.push(evidence(Measure::UnexplainedPauses, pauses.len() as f64, Unit::Pauses, &[]));
     let frames = [longest.frames.0, longest.frames.1];
     let length = longest.end - longest.start;
@@ -113,25 +113,25 @@ fn slow_sender(case: &TransferView<'_>) -> Option<Finding> {
 }
 
 /// ACKs that come late where they are made.
-fn slow_receiver(case: &TransferView<'_>) -> Option<Finding> {
-    let late = case.direction().ack_delay_p50.filter(|_| case.is_next_to(!case.sender))?;
+fn slow_receiver(view: &TransferView<'_>) -> Option<Finding> {
+    let late = view.direction().ack_delay_p50.filter(|_| view.is_next_to(!view.sender))?;
     // With a full window, ACKs wait for the reading program.
-    let reader = case.time(Limit::ReceiveWindow) + case.time(Limit::ZeroWindow);
-    if late <= PROMPT || late >= DELAYED_ACK || case.share(reader) > 0.2 {
+    let reader = view.time(LimitingFactor::ReceiveWindow) + view.time(LimitingFactor::ZeroWindow);
+    if late <= PROMPT || late >= DELAYED_ACK || view.share(reader) > 0.2 {
         return None;
     }
     // The round trip is longer by that much, and so is all that waits for ACKs.
-    let rtt = case.rtt()?;
-    let waits = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::SenderCap];
-    let waited: Nanos = waits.into_iter().map(|limit| case.time(limit)).sum();
+    let rtt = view.rtt()?;
+    let waits = [LimitingFactor::SlowStart, LimitingFactor::CongestionAvoidance, LimitingFactor::SenderCap];
+    let waited: Nanos = waits.into_iter().map(|limit| view.time(limit)).sum();
     let lost = waited.scale((late.0 as f64 / rtt.0.max(1) as f64).min(1.0));
-    if !case.matters(lost, 0.1) {
+    if !view.matters(lost, 0.1) {
         return None;
     }
-    let statement = LinkStatement::LateAcks { delay_s: late, rtt_s: rtt, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), statement);
+    let statement = LinkStatement::LateAcks { delay_s: late, rtt_s: rtt, cost_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::HostCpu, lost, view.trust(0.4), statement);
     found.evidence.push(evidence(Measure::AckDelayMedian, late.as_millis_f64(), Unit::Milliseconds, &[]));
-    if let Some(least) = case.direction().ack_delay_min {
+    if let Some(least) = view.direction().ack_delay_min {
         found.evidence.push(evidence(Measure::AckDelayMin, least.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
@@ -152,11 +152,11 @@ mod tests {
     /// first.
     fn stalled() -> SyntheticTransfer {
         let mut scene = SyntheticTransfer::flights(&[40 * MSS; 10]);
-        scene.transfer.gaps = (0..9)
+        scene.transfer.pauses = (0..9)
             .flat_map(|n| {
                 let (start, pause) = (at_ms(1000 + 100 * n), at_ms(1030 + 100 * n));
-                let stall = super::Gap { in_flight: 10 * MSS, ..gap(start, pause, Release::Nothing) };
-                [stall, super::Gap { in_flight: 40 * MSS, ..gap(pause, at_ms(1100 + 100 * n), Release::Ack) }]
+                let stall = super::SendPause { in_flight: 10 * MSS, ..gap(start, pause, Release::Nothing) };
+                [stall, super::SendPause { in_flight: 40 * MSS, ..gap(pause, at_ms(1100 + 100 * n), Release::Ack) }]
             })
             .collect();
         scene.facts.vantage.near = Near::Server;
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn pauses_with_a_visible_reason_are_not_host_cpu() {
-        let with = |change: fn(&mut super::Gap)| {
+        let with = |change: fn(&mut super::SendPause)| {
             let mut scene = stalled();
-            scene.transfer.gaps.iter_mut().filter(|gap| gap.release == Release::Nothing).for_each(change);
+            scene.transfer.pauses.iter_mut().filter(|gap| gap.release == Release::Nothing).for_each(change);
             scene.finding(Cause::HostCpu)
         };
         assert!(with(|_| ()).is_some());

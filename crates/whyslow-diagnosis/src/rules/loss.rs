@@ -42,40 +42,42 @@ use super::rule::{Check, Evidence, Rule};
 use super::rule_input::TransferView;
 use crate::estimate::{loss_episodes, mean_size};
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
+use whyslow_analysis::{
+    Actor, Finding, LimitingFactor, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit,
+};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::Loss, Check::Transfer(check)).certain_with(&[Evidence::Opening, Evidence::Options]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let kinds = &case.transfer.retransmitted;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let kinds = &view.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     if lost_segments == 0 {
         return None;
     }
     // By bytes: with offload a segment of the capture is several on the wire.
-    let resent = case.transfer.retransmitted_bytes;
-    let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
-    let recovering = case.time(Limit::LossRecovery);
+    let resent = view.transfer.retransmitted_bytes;
+    let share_lost = resent as f64 / (view.transfer.bytes() + resent).max(1) as f64;
+    let recovering = view.time(LimitingFactor::LossRecovery);
     let ceiling =
-        case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| loss_cost::mathis(case.context.mss, rtt, share_lost));
-    let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
+        view.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| loss_cost::mathis(view.context.mss, rtt, share_lost));
+    let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(view.rate() / ceiling)));
     // Costs that SACK would save are a finding of their own, and so are lost retransmissions.
-    let others = loss_cost::cost_without_sack(case) + loss_cost::cost_of_lost_retransmits(case);
-    let cost = (loss_cost::cost(case) - others).or_zero();
-    if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
+    let others = loss_cost::cost_without_sack(view) + loss_cost::cost_of_lost_retransmits(view);
+    let cost = (loss_cost::cost(view) - others).or_zero();
+    if !view.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
     // A few losses are not a share of the path's losses.
     let few = lost_segments < FEW;
-    let (segments, whole_s) = (lost_segments, case.duration());
+    let (segments, whole_s) = (lost_segments, view.duration());
     let statement = if few {
         LossStatement::FewLost { segments, cost_s: cost, whole_s }
     } else {
         LossStatement::Lost { share: share_lost, segments, cost_s: cost, whole_s }
     };
-    let in_bursts = burst(case) >= IN_BURSTS;
+    let in_bursts = burst(view) >= IN_BURSTS;
     let confidence = match share_lost > 0.01 || explains {
         // A policer with few stretches between its losses leaves nothing else to see.
         _ if in_bursts => 0.58,
@@ -90,9 +92,9 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         true => 0.9,
         false => 0.7,
     };
-    let mut found = finding(Cause::Loss, cost, case.trust(confidence), statement);
-    found.spans = loss_cost::spans(case);
-    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
+    let mut found = finding(Cause::Loss, cost, view.trust(confidence), statement);
+    found.spans = loss_cost::spans(view);
+    let frames: Vec<_> = view.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::SegmentsRetransmitted, lost_segments as f64, Unit::Segments, &frames));
     found.evidence.push(evidence(Measure::RetransmittedShare, share_lost * 100.0, Unit::Percent, &[]));
     if kinds.unseen_original > 0 {
@@ -101,10 +103,10 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     }
     if let Some(ceiling) = ceiling {
         found.evidence.push(evidence(Measure::MathisCeiling, ceiling, Unit::BitsPerSecond, &[]));
-        found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence(Measure::MeasuredRate, view.rate(), Unit::BitsPerSecond, &[]));
     }
     found.remedies = remedy(Actor::Network, LossAction::FindLoss { share: (!few).then_some(share_lost) });
-    if loss_cost::may_help_with_bbr(case) {
+    if loss_cost::may_help_with_bbr(view) {
         found.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
     }
     if in_bursts {
@@ -123,8 +125,8 @@ const FEW: u64 = 10;
 const IN_BURSTS: f64 = 2.5;
 
 /// Losses of an episode, on average.
-fn burst(case: &TransferView<'_>) -> f64 {
-    mean_size(&loss_episodes(&case.transfer.losses, case.context.rtt.unwrap_or_default()))
+fn burst(view: &TransferView<'_>) -> f64 {
+    mean_size(&loss_episodes(&view.transfer.losses, view.context.rtt.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -44,20 +44,20 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::LostRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;
-    let lost = cost_of_lost_retransmits(case);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let LostRetransmits { count: number, frames, .. } = &view.transfer.lost_retransmits;
+    let lost = cost_of_lost_retransmits(view);
     if lost == Nanos::ZERO {
         return None;
     }
-    let by_timer = wait_for_lost_retransmits(case);
+    let by_timer = wait_for_lost_retransmits(view);
     let segments = *number;
-    let statement = LossStatement::RetransmissionsLost { segments, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), statement);
-    found.spans = case.spans_of(waits_for_lost_retransmits(case));
+    let statement = LossStatement::RetransmissionsLost { segments, cost_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::LostRetransmission, lost, view.trust(0.85), statement);
+    found.spans = view.spans_of(waits_for_lost_retransmits(view));
     found.evidence.push(evidence(Measure::RetransmissionsLost, segments as f64, Unit::Segments, frames));
     found.evidence.push(evidence(Measure::WaitForTimer, by_timer.as_millis_f64(), Unit::Milliseconds, &[]));
-    if let Some(rtt) = case.rtt() {
+    if let Some(rtt) = view.rtt() {
         found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     let find = Remedy::new(Actor::Network, LossAction::FindBurstLoss);

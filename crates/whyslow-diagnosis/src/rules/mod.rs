@@ -105,50 +105,50 @@ macro_rules! rules {
 for_each_cause!(rules);
 
 /// Findings of one transfer; largest cost first.
-pub fn check_transfer(case: &TransferView<'_>) -> Vec<Finding> {
+pub fn check_transfer(view: &TransferView<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
-            check(case).filter(|_| !is_excluded(rule, case))
+            check(view).filter(|_| !is_excluded(rule, view))
         }
         _ => None,
     });
-    let found = found.filter_map(|finding| over_quic::adapt(case.facts, Some((case.sender, case.transfer)), finding));
+    let found = found.filter_map(|finding| over_quic::adapt(view.facts, Some((view.sender, view.transfer)), finding));
     let mut found: Vec<Finding> = found.collect();
     if !found.is_empty() {
-        timeline::attribute(&mut found, time_of(case));
+        timeline::attribute(&mut found, time_of(view));
     }
     sorted(found.into_iter())
 }
 
 /// The time of a transfer, and that before it.
-fn time_of<'a>(case: &'a TransferView<'_>) -> impl Iterator<Item = Stretch> + 'a {
-    let first = case.first;
-    let within = case.partition.spans.iter().map(move |span| {
+fn time_of<'a>(view: &'a TransferView<'_>) -> impl Iterator<Item = Stretch> + 'a {
+    let first = view.first;
+    let within = view.attribution.spans.iter().map(move |span| {
         let moments = CostSpan { start_s: span.start - first, seconds: span.length() };
         Stretch { limit: span.limit, span: moments, is_before: false }
     });
-    let before = case.before.iter().map(|phase| (phase.limit, phase.time));
-    timeline::end_to_end(before, case.transfer.start - first).into_iter().chain(within)
+    let before = view.before.iter().map(|phase| (phase.limit, phase.time));
+    timeline::end_to_end(before, view.transfer.start - first).into_iter().chain(within)
 }
 
 /// Whether the transfer shows a cause that the rule yields to.
-fn is_excluded(rule: &Rule, case: &TransferView<'_>) -> bool {
-    timeline::excluded_by(rule.cause).iter().any(|&cause| (rule_of(cause).shows)(case))
+fn is_excluded(rule: &Rule, view: &TransferView<'_>) -> bool {
+    timeline::excluded_by(rule.cause).iter().any(|&cause| (rule_of(cause).shows)(view))
 }
 
 /// Findings over a connection's transfers; largest cost first.
-pub fn check_connection(case: &ConnectionView<'_>) -> Vec<Finding> {
+pub fn check_connection(view: &ConnectionView<'_>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|rule| match rule.check {
-        Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
+        Check::Connection(check) | Check::TransferAndConnection(_, check) => check(view),
         _ => None,
     });
-    sorted(found.filter_map(|finding| over_quic::adapt(case.facts, None, finding)))
+    sorted(found.filter_map(|finding| over_quic::adapt(view.facts, None, finding)))
 }
 
 /// Until when an answer that never came is waited for, by a connection with these findings.
-pub(crate) fn awaited_until(case: &ConnectionView<'_>, findings: &[Finding]) -> Option<Time> {
+pub(crate) fn awaited_until(view: &ConnectionView<'_>, findings: &[Finding]) -> Option<Time> {
     let is_it = |finding: &Finding| finding.cause == Cause::NoAnswer;
-    findings.iter().any(is_it).then(|| no_answer::awaited_until(case)).flatten()
+    findings.iter().any(is_it).then(|| no_answer::awaited_until(view)).flatten()
 }
 
 /// The rules' bounds on costs in a short connection.
@@ -215,7 +215,7 @@ mod tests {
     use super::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
     use crate::cause_pages;
     use whyslow_analysis::cause::Cause;
-    use whyslow_analysis::types::Limit;
+    use whyslow_analysis::types::LimitingFactor;
     use whyslow_analysis::{Action, SendingAction, Verdict};
     use whyslow_core::tcp::facts::{Release, RoundFacts};
 
@@ -267,16 +267,16 @@ mod tests {
         // Too few rounds for a plateau, and they do not grow.
         let scene = SyntheticTransfer::flights(&[60_000, 60_000, 60_000]);
         assert!(scene.findings().iter().all(|found| found.cost_s == ms(0)), "{:?}", scene.findings());
-        let limits = vec![(Limit::CongestionAvoidance, ms(200))];
+        let limits = vec![(LimitingFactor::CongestionAvoidance, ms(200))];
         assert_eq!(scene.verdict(), Verdict::Unexplained { limits, whole: ms(300) });
     }
 
     #[test]
     fn limits_that_together_took_most_are_named_together() {
         let mut scene = SyntheticTransfer::flights(&[60_000, 60_000, 60_000, 60_000]);
-        scene.transfer.gaps[2] = gap(at_ms(1200), at_ms(1300), Release::Peer);
-        scene.transfer.gaps[1].release = Release::Nothing;
-        (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].app_limited) = (true, true);
+        scene.transfer.pauses[2] = gap(at_ms(1200), at_ms(1300), Release::Peer);
+        scene.transfer.pauses[1].release = Release::Nothing;
+        (scene.transfer.pauses[1].idle, scene.transfer.pauses[1].app_limited) = (true, true);
         for found in scene.findings() {
             assert!(found.cost_s < ms(150), "{found:?}");
         }
@@ -290,12 +290,16 @@ mod tests {
         let (start, end) = (scene.transfer.last_send, scene.transfer.last_send + ms(1_900));
         // Less than half of the time is unknown, and more than the path can need.
         scene.transfer.rounds[1].last_send = end;
-        scene.transfer.gaps.push(whyslow_core::tcp::facts::Gap { unseen: true, ..gap(start, end, Release::Nothing) });
+        scene
+            .transfer
+            .pauses
+            .push(whyslow_core::tcp::facts::SendPause { unseen: true, ..gap(start, end, Release::Nothing) });
         (scene.transfer.last_send, scene.transfer.end) = (end, end + ms(3_000));
         scene.facts.rtt.min = Some(ms(2_900));
         scene.facts.rtt.p50 = Some(ms(100));
         let verdict = scene.verdict();
-        let named = |limits: &[(Limit, whyslow_units::Nanos)]| limits.iter().any(|(_, time)| *time == ms(1_900));
+        let named =
+            |limits: &[(LimitingFactor, whyslow_units::Nanos)]| limits.iter().any(|(_, time)| *time == ms(1_900));
         assert!(matches!(&verdict, Verdict::Unexplained { limits, .. } if named(limits)), "{verdict:?}");
     }
 
@@ -306,7 +310,7 @@ mod tests {
         for (n, round) in (0..).zip(&mut scene.transfer.rounds) {
             *round = RoundFacts { start: at(n), last_send: at(n), ..*round };
         }
-        for (n, pause) in (0..).zip(&mut scene.transfer.gaps) {
+        for (n, pause) in (0..).zip(&mut scene.transfer.pauses) {
             (pause.start, pause.end) = (at(n), at(n + 1));
         }
         (scene.transfer.last_send, scene.transfer.end) = (at(2), at(3));

@@ -56,63 +56,63 @@ use whyslow_core::tcp::facts::{Fate, Notice};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(|case| check(case).is_some());
+    Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(|view| check(view).is_some());
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    if is_seen(view) { report_seen(view) } else { unseen(view).and_then(|unseen| report_unseen(view, &unseen)) }
 }
 
-fn report_unseen(case: &TransferView<'_>, unseen: &Unseen) -> Option<Finding> {
-    if !case.matters(unseen.waited, 0.1) {
+fn report_unseen(view: &TransferView<'_>, unseen: &Unseen) -> Option<Finding> {
+    if !view.matters(unseen.waited, 0.1) {
         return None;
     }
-    let (largest, mss) = (case.direction().largest_len, case.direction().mss);
+    let (largest, mss) = (view.direction().largest_len, view.direction().mss);
     let statement =
         LossStatement::LargeSegmentsMissing { largest, agreed: mss, silence_s: unseen.waited, packets: unseen.packets };
-    let mut found = finding(Cause::MtuBlackHole, unseen.waited, case.trust(0.7), statement);
+    let mut found = finding(Cause::MtuBlackHole, unseen.waited, view.trust(0.7), statement);
     let packets = unseen.packets as f64;
     found.evidence.push(evidence(Measure::PacketsMissingByIpId, packets, Unit::Packets, &unseen.frames));
     found.evidence.push(evidence(Measure::LargestSegment, largest as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::AgreedSegmentSize, mss as f64, Unit::Bytes, &[]));
-    add_fix(case, &mut found, mss);
+    add_fix(view, &mut found, mss);
     Some(found)
 }
 
-fn report_seen(case: &TransferView<'_>) -> Option<Finding> {
-    let lost: Nanos = waits(case).map(|gap| gap.end - gap.start).sum();
-    if !case.matters(lost, 0.1) {
+fn report_seen(view: &TransferView<'_>) -> Option<Finding> {
+    let lost: Nanos = waits(view).map(|gap| gap.end - gap.start).sum();
+    if !view.matters(lost, 0.1) {
         return None;
     }
-    let size = case.transfer.stuck_size;
-    let number = case.transfer.stuck_large;
-    let statement = LossStatement::LargeSegmentsStuck { size, times: number, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), statement);
-    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
+    let size = view.transfer.stuck_size;
+    let number = view.transfer.stuck_large;
+    let statement = LossStatement::LargeSegmentsStuck { size, times: number, cost_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::MtuBlackHole, lost, view.trust(0.75), statement);
+    let frames: Vec<_> = view.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::VanishedSegmentSize, size as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::TimerRetransmissions, number as f64, Unit::Times, &frames));
-    add_fix(case, &mut found, size);
+    add_fix(view, &mut found, size);
     Some(found)
 }
 
 /// The fix, and its check: a segment of `size` bytes does not pass.
-fn add_fix(case: &TransferView<'_>, found: &mut Finding, size: u64) {
+fn add_fix(view: &TransferView<'_>, found: &mut Finding, size: u64) {
     let notices: Vec<&Notice> =
-        icmp::notices_about(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
+        icmp::notices_about(view.facts, view.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
     found.evidence.extend(notices.iter().map(|notice| icmp::as_evidence(notice)));
     // The narrowest of several links counts.
     let narrowest = notices.iter().filter_map(|notice| Some((*notice, icmp::mtu(notice)?))).min_by_key(|&(_, mtu)| mtu);
     if let Some((notice, mtu)) = narrowest
-        && icmp::was_heeded(case.facts, notice) != Some(true)
+        && icmp::was_heeded(view.facts, notice) != Some(true)
     {
-        return add_unheeded_fix(case, found, notice, mtu);
+        return add_unheeded_fix(view, found, notice, mtu);
     }
     found.remedies = vec![
         Remedy::new(Actor::Network, LossAction::PassIcmp),
         Remedy::new(Actor::Network, LossAction::ClampMss { to: None }),
         Remedy::new(Actor::Sender, LossAction::ProbeMtu),
     ];
-    let is_v6 = case.facts.endpoints[case.sender].0.is_ipv6();
-    let packet = size + icmp::headers(case.facts, case.sender);
+    let is_v6 = view.facts.endpoints[view.sender].0.is_ipv6();
+    let packet = size + icmp::headers(view.facts, view.sender);
     found.to_confirm = confirm(LossQuestion::PingLarge { fails: packet.saturating_sub(ping_headers(is_v6)) });
 }
 
@@ -122,14 +122,14 @@ const fn ping_headers(is_v6: bool) -> u64 {
 }
 
 /// The error passed here, and did not help: the sender did not get it, or ignores it.
-fn add_unheeded_fix(case: &TransferView<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
+fn add_unheeded_fix(view: &TransferView<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let from = notice.by.to_string();
-    let end = end_of(case.facts, case.sender);
+    let end = end_of(view.facts, view.sender);
     found.details.push(LossStatement::SizeIgnored { by: from.clone(), mtu }.into());
-    found.confidence = case.trust(0.95);
-    let v6 = case.facts.endpoints[case.sender].0.is_ipv6();
+    found.confidence = view.trust(0.95);
+    let v6 = view.facts.endpoints[view.sender].0.is_ipv6();
     let clamp = u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 });
-    let first = if case.near_sender() {
+    let first = if view.near_sender() {
         Remedy::new(Actor::Sender, LossAction::AcceptIcmp { from, on: end })
     } else {
         Remedy::new(Actor::Network, LossAction::PassIcmpOf { from, to: end })

@@ -37,7 +37,9 @@ use super::rule::{Check, Evidence, Rule, Saving};
 use super::rule_input::ConnectionView;
 use crate::limit;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
+use whyslow_analysis::{
+    Actor, End, Finding, LimitingFactor, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connection(check))
@@ -49,19 +51,19 @@ pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connectio
 /// Half and twice change 16 and 13 of 2,061 captures.
 const MIN: usize = 3;
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
     let mut waited = [false; 2];
     // Behind one or two whole segments the rest of a write may wait for a window of that size too.
     let (mut doubtful, mut late) = (0, 0);
-    for (side, transfers) in case.transfers.iter().enumerate() {
-        let mss = case.facts.directions[side].mss;
-        for (transfer, partition) in transfers.iter() {
-            for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
+    for (side, transfers) in view.transfers.iter().enumerate() {
+        let mss = view.facts.directions[side].mss;
+        for (transfer, attribution) in transfers.iter() {
+            for span in attribution.spans.iter().filter(|span| span.limit == LimitingFactor::NagleDelayedAck) {
                 waits.push(span.length());
                 waited[side] = true;
-                let gap = transfer.gaps.iter().find(|gap| gap.start == span.start);
+                let gap = transfer.pauses.iter().find(|gap| gap.start == span.start);
                 doubtful += usize::from(gap.is_some_and(|gap| gap.before_len >= mss && gap.in_flight <= 2 * mss));
                 late += usize::from(gap.is_some_and(|gap| gap.ack_late >= limit::DELAYED_ACK));
                 if frames.len() < 6 {
@@ -85,9 +87,9 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
         (false, false) => 0.75,
     };
     let statement = SendingStatement::NagleWaits { segments: waits.len() as u64, typical_s: median, delayed_ack: late };
-    let ends = [(End::Client, case.facts.client), (End::Server, !case.facts.client)];
+    let ends = [(End::Client, view.facts.client), (End::Server, !view.facts.client)];
     let at = ends.into_iter().filter(|&(_, side)| waited[side]).map(|(end, _)| end).collect();
-    let mut found = finding(Cause::NagleDelayedAck, lost, case.trust(confidence), statement);
+    let mut found = finding(Cause::NagleDelayedAck, lost, view.trust(confidence), statement);
     found.evidence.push(evidence(Measure::SegmentsHeldBack, waits.len() as f64, Unit::Segments, &frames));
     found.evidence.push(evidence(Measure::TypicalWait, median.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, SendingAction::NoDelay { at });

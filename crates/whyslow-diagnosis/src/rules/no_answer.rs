@@ -65,7 +65,7 @@ use whyslow_analysis::{
     Unit, WaitEnd,
 };
 use whyslow_core::tcp::INITIAL_SYN_TIMERS;
-use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, Gap, TransferFacts};
+use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, SendPause, TransferFacts};
 use whyslow_units::{Nanos, Time};
 
 pub(super) const RULE: Rule =
@@ -104,36 +104,36 @@ struct Wait {
     until: Time,
 }
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    wait(case).map(|wait| wait.found)
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    wait(view).map(|wait| wait.found)
 }
 
 /// Until when an answer is waited for: the connection lasts that long, though its last packet may
 /// have come before.
-pub(super) fn awaited_until(case: &ConnectionView<'_>) -> Option<Time> {
-    wait(case).map(|wait| wait.until)
+pub(super) fn awaited_until(view: &ConnectionView<'_>) -> Option<Time> {
+    wait(view).map(|wait| wait.until)
 }
 
-fn wait(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn wait(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     // The response may be in the part that the text left out.
     if facts.timeless || !facts.elided.is_empty() {
         return None;
     }
     // ACKs that were not captured cannot have come between tries whose waits double.
     if facts.capture_defects.one_direction {
-        return lost_contact(case).filter(|_| case.facts.directions.iter().any(backs_off));
+        return lost_contact(view).filter(|_| view.facts.directions.iter().any(backs_off));
     }
-    let undeliverable = Some(case).filter(|_| facts.state == State::Unanswered).and_then(undeliverable);
+    let undeliverable = Some(view).filter(|_| facts.state == State::Unanswered).and_then(undeliverable);
     if undeliverable.is_some() {
         return undeliverable;
     }
     let mut wait = if facts.state == State::Unanswered {
-        unopened(case)?
+        unopened(view)?
     } else if is_half_open(facts) {
-        Wait { found: half_open(case), until: facts.last }
+        Wait { found: half_open(view), until: facts.last }
     } else {
-        lost_contact(case).or_else(|| unanswered(case)).or_else(|| broken_off(case))?
+        lost_contact(view).or_else(|| unanswered(view)).or_else(|| broken_off(view))?
     };
     wait.found.evidence.extend(facts.notices.list.iter().map(icmp::as_evidence));
     Some(wait)
@@ -141,8 +141,8 @@ fn wait(case: &ConnectionView<'_>) -> Option<Wait> {
 
 /// SYNs that a router or the host itself reports as undeliverable by ICMP. Linux ends the attempt
 /// with the first such error; a client that retries all the same waits for the next one.
-fn undeliverable(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn undeliverable(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     let (first, frame) = facts.handshake.syn?;
     let (ttl, _) = facts.ttl[facts.client];
     let traced = |fate| fate == Fate::TimeExceeded && ttl.is_some_and(|ttl| ttl <= TRACED);
@@ -159,7 +159,7 @@ fn undeliverable(case: &ConnectionView<'_>) -> Option<Wait> {
     let reason = icmp::reason(notice, server);
     let statement = ExchangeStatement::SynUndelivered { server: end(server), reason, syns: tries, waited_s: waited };
     // Any host can send an ICMP error.
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(0.85), statement);
     found.evidence.push(evidence(Measure::UnansweredSyns, tries as f64, Unit::Syns, &[frame]));
     found.evidence.push(evidence(
         Measure::FirstSynToLastError,
@@ -173,8 +173,8 @@ fn undeliverable(case: &ConnectionView<'_>) -> Option<Wait> {
 }
 
 /// SYNs alone.
-fn unopened(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn unopened(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     let (first, frame) = facts.handshake.syn?;
     let last = facts.handshake.answered_syn?;
     let tries = 1 + facts.handshake.retries[facts.client];
@@ -195,7 +195,7 @@ fn unopened(case: &ConnectionView<'_>) -> Option<Wait> {
         end: if open { WaitEnd::CaptureEnded } else { WaitEnd::GaveUp },
     };
     let confidence = if tries < TRIES { 0.5 } else { 0.9 };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(confidence), statement);
     found.evidence.push(evidence(Measure::UnansweredSyns, tries as f64, Unit::Syns, &[frame]));
     found.evidence.push(evidence(Measure::FirstToLastSyn, tried.as_secs_f64(), Unit::Seconds, &[]));
     found.evidence.push(evidence(Measure::SilenceToCaptureEnd, silence.as_secs_f64(), Unit::Seconds, &[]));
@@ -204,8 +204,8 @@ fn unopened(case: &ConnectionView<'_>) -> Option<Wait> {
     Some(Wait { found, until: if open { facts.until } else { facts.last } })
 }
 
-fn half_open(case: &ConnectionView<'_>) -> Finding {
-    let facts = case.facts;
+fn half_open(view: &ConnectionView<'_>) -> Finding {
+    let facts = view.facts;
     let handshake = &facts.handshake;
     let [asked, answered] = [facts.client, !facts.client].map(|side| 1 + handshake.retries[side]);
     let (first, frame) = handshake.syn.or(handshake.syn_ack).unwrap_or_default();
@@ -213,7 +213,7 @@ fn half_open(case: &ConnectionView<'_>) -> Finding {
     let client = facts.endpoints[facts.client];
     let statement =
         ExchangeStatement::SynAckUnanswered { client: end(client), syns: asked, syn_acks: answered, waited_s: waited };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(0.9), statement);
     found.evidence.push(evidence(Measure::Syns, asked as f64, Unit::Syns, &[frame]));
     let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
     found.evidence.push(evidence(Measure::UnacknowledgedSynAcks, answered as f64, Unit::SynAcks, &frames));
@@ -223,8 +223,8 @@ fn half_open(case: &ConnectionView<'_>) -> Finding {
 }
 
 /// Data that the timer retransmitted and again, up to the last packet.
-fn lost_contact(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn lost_contact(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     let given_up = |side: Side| {
         let transfer = facts.directions[side].transfers.last()?;
         let waits = given_up(&facts.directions[side], transfer);
@@ -259,7 +259,7 @@ fn lost_contact(case: &ConnectionView<'_>) -> Option<Wait> {
         end: if open { WaitEnd::CaptureEnded } else { WaitEnd::GaveUp },
     };
     let confidence = if facts.capture_defects.one_direction { ONE_DIRECTION } else { 0.9 };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(confidence), statement);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
     found.evidence.push(evidence(Measure::TriesWithoutAck, tries as f64, Unit::Tries, &frames));
     let wait = last.end - last.start;
@@ -287,7 +287,7 @@ fn lost_contact(case: &ConnectionView<'_>) -> Option<Wait> {
 fn backs_off(direction: &DirectionFacts) -> bool {
     let Some(transfer) = direction.transfers.last() else { return false };
     let waits = given_up(direction, transfer);
-    let doubles = |pair: &[Gap]| {
+    let doubles = |pair: &[SendPause]| {
         let [one, next] = pair else { return false };
         let (one, next) = (one.end - one.start, next.end - next.start);
         (one.scale(BACK_OFF.start)..=one.scale(BACK_OFF.end)).contains(&next)
@@ -298,7 +298,7 @@ fn backs_off(direction: &DirectionFacts) -> bool {
 
 /// How long neither side had sent payload before a transfer, or its last part, began.
 fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
-    let idle = transfer.gaps.iter().filter(|gap| gap.idle).map(|gap| gap.end - gap.start).max();
+    let idle = transfer.pauses.iter().filter(|gap| gap.idle).map(|gap| gap.end - gap.start).max();
     let transfers = facts.directions.iter().flat_map(|direction| &direction.transfers);
     let earlier = transfers.filter(|other| other.last_send < transfer.start).map(|other| other.last_send).max();
     idle.max(earlier.map(|last| transfer.start - last))
@@ -314,8 +314,8 @@ enum Ended {
 }
 
 /// A request that was delivered and not answered.
-fn unanswered(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn unanswered(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     let asked = outstanding(facts)?;
     let OutstandingRequest { message, due, usual, .. } = asked;
     if !message.acknowledged {
@@ -330,7 +330,7 @@ fn unanswered(case: &ConnectionView<'_>) -> Option<Wait> {
         waited_s: waited,
         end: ended.as_statement(),
     };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(due), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(due), statement);
     let frames = [message.frames.0, message.frames.1];
     found.evidence.push(evidence(Measure::UnansweredRequest, message.bytes() as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::SilenceAfterRequest, waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
@@ -347,8 +347,8 @@ fn unanswered(case: &ConnectionView<'_>) -> Option<Wait> {
 }
 
 /// An answer that stopped in the middle.
-fn broken_off(case: &ConnectionView<'_>) -> Option<Wait> {
-    let facts = case.facts;
+fn broken_off(view: &ConnectionView<'_>) -> Option<Wait> {
+    let facts = view.facts;
     let direction = &facts.directions[!facts.client];
     let answer = direction.transfers.last()?;
     let (last, _) = direction.last_payload?;
@@ -364,13 +364,13 @@ fn broken_off(case: &ConnectionView<'_>) -> Option<Wait> {
     if !is_cut || direction.unacknowledged > 0 || asked_since || held || facts.fins[!facts.client] {
         return None;
     }
-    let usual = answer.gaps.iter().map(|gap| gap.end - gap.start).max().unwrap_or_default();
+    let usual = answer.pauses.iter().map(|gap| gap.end - gap.start).max().unwrap_or_default();
     if matches!(ended, Ended::Closed(End::Server, ..)) || waited <= usual.scale(2.0) {
         return None;
     }
     let statement =
         ExchangeStatement::ResponseStopped { bytes: answer.bytes(), waited_s: waited, end: ended.as_statement() };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), statement);
+    let mut found = finding(Cause::NoAnswer, waited, view.trust(0.6), statement);
     let frames = [answer.frames.0, answer.frames.1];
     found.evidence.push(evidence(Measure::ResponseReceived, answer.bytes() as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::SilenceAfterResponse, waited.as_secs_f64(), Unit::Seconds, &ended.frames()));

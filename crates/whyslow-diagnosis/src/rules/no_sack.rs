@@ -43,25 +43,25 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = cost_without_sack(case);
-    let kinds = &case.transfer.retransmitted;
-    let Recoveries { count: number, took } = case.transfer.recoveries;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = cost_without_sack(view);
+    let kinds = &view.transfer.retransmitted;
+    let Recoveries { count: number, took } = view.transfer.recoveries;
     if lost == Nanos::ZERO {
         return None;
     }
-    let rtt = case.rtt()?;
-    let facts = case.facts;
+    let rtt = view.rtt()?;
+    let facts = view.facts;
     let lacks = |side: Side| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
     // A SYN-ACK may only permit the options of the SYN.
     let side = if lacks(facts.client) { facts.client } else { !facts.client };
     let end = end_of(facts, side);
-    let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
+    let who = if side == view.sender { Actor::Sender } else { Actor::Receiver };
     let with_sack_s = rtt.scale(number as f64);
     let statement = LossStatement::NoSack { missing: end, recoveries: number, took_s: took, with_sack_s };
-    let mut found = finding(Cause::NoSack, lost, case.trust(0.85), statement);
+    let mut found = finding(Cause::NoSack, lost, view.trust(0.85), statement);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
-    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = view.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
     found.evidence.push(evidence(Measure::SynsWithoutSack, lacking as f64, Unit::Syns, &syns));
     found.evidence.push(evidence(Measure::SegmentsRetransmitted, kinds.fast as f64, Unit::Segments, &frames));

@@ -30,30 +30,30 @@ use super::parts::{evidence, finding, remedy, window_rate};
 use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
+use whyslow_analysis::{Actor, End, Finding, LimitingFactor, Measure, SendingAction, SendingStatement, Unit};
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies).fully_modelled().proof(Proof::Model);
 
 /// The option is known to be missing, and the cost of the windows is large enough to come from
 /// that.
-fn applies(case: &TransferView<'_>) -> bool {
-    let offers = &case.facts.handshake.offers;
+fn applies(view: &TransferView<'_>) -> bool {
+    let offers = &view.facts.handshake.offers;
     let missing =
-        case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        view.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
     // A window far below the field's limit is small for another reason.
-    missing && case.direction().max_window.is_some_and(|window| window >= 32_768)
+    missing && view.direction().max_window.is_some_and(|window| window >= 32_768)
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::ReceiveWindow);
-    if !applies(case) || !case.matters(lost, 0.2) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::ReceiveWindow);
+    if !applies(view) || !view.matters(lost, 0.2) {
         return None;
     }
-    let window = case.direction().max_window?;
-    let rtt = case.rtt()?;
-    let offers = &case.facts.handshake.offers;
-    let missing: Vec<End> = [(End::Client, case.facts.client), (End::Server, !case.facts.client)]
+    let window = view.direction().max_window?;
+    let rtt = view.rtt()?;
+    let offers = &view.facts.handshake.offers;
+    let missing: Vec<End> = [(End::Client, view.facts.client), (End::Server, !view.facts.client)]
         .into_iter()
         .filter(|&(_, side)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))
         .map(|(end, _)| end)
@@ -62,8 +62,8 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     // A server may offer it only to a client that did (RFC 7323 section 2.2).
     let on = missing.first().copied().unwrap_or(End::Client);
     let statement = SendingStatement::NoWindowScaling { missing, window, rtt_s: rtt };
-    let mut found = finding(Cause::NoWindowScaling, lost, case.trust(0.95), statement);
-    let syns: Vec<_> = [case.facts.handshake.syn, case.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
+    let mut found = finding(Cause::NoWindowScaling, lost, view.trust(0.95), statement);
+    let syns: Vec<_> = [view.facts.handshake.syn, view.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
     found.evidence.push(evidence(Measure::SynsWithoutOption, count as f64, Unit::Syns, &syns));
     found.evidence.push(evidence(Measure::LargestWindow, window as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::WindowRate, window_rate(window, rtt), Unit::BitsPerSecond, &[]));

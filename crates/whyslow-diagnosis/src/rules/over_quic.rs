@@ -279,7 +279,7 @@ fn is_most(finding: &Finding) -> bool {
 /// Whether a window that opens late may have made the silences of a transfer: between them comes
 /// what the client's windows let through at once, or, if these are unknown, one amount.
 fn may_be_grants(facts: &Facts, quic: &Quic, (sender, transfer): (Side, &TransferFacts)) -> bool {
-    let long = transfer.gaps.iter().filter(|gap| gap.end - gap.start >= LONG);
+    let long = transfer.pauses.iter().filter(|gap| gap.end - gap.start >= LONG);
     let ends: Vec<u64> = long.map(|gap| gap.snd_max).collect();
     let mut amounts: Vec<u64> = ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     if amounts.is_empty() {

@@ -42,32 +42,43 @@ use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
+use whyslow_analysis::{
+    Actor, Finding, LimitingFactor, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 
 pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).proof(Proof::Model);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let shape = &case.partition.shape;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let shape = &view.attribution.shape;
     let steady = shape.steady.filter(|_| shape.paced)?;
-    let held = case.time(Limit::Pacing);
-    if !case.matters(held, 0.2) {
+    let held = view.time(LimitingFactor::Pacing);
+    if !view.matters(held, 0.2) {
         return None;
     }
-    let rtt = case.context.rtt?;
+    let rtt = view.context.rtt?;
     let needed = (steady / 8.0 * rtt.as_secs_f64()) as u64;
-    let rounds =
-        case.transfer.rounds.iter().zip(&case.partition.shape.base).filter(|(_, base)| **base == Limit::Pacing);
+    let rounds = view
+        .transfer
+        .rounds
+        .iter()
+        .zip(&view.attribution.shape.base)
+        .filter(|(_, base)| **base == LimitingFactor::Pacing);
     let (mut flight, mut window) = (0, None);
     for (round, _) in rounds {
         flight = flight.max(round.in_flight);
         window = [window, round.window].into_iter().flatten().min();
     }
-    let at_sender = case.is_next_to(case.sender);
-    let statement = SendingStatement::Paced { rate_bps: steady, held_s: held, whole_s: case.duration(), flight };
+    let at_sender = view.is_next_to(view.sender);
+    let statement = SendingStatement::Paced { rate_bps: steady, held_s: held, whole_s: view.duration(), flight };
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
-    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), statement);
-    let spread = case.transfer.acked_rate;
-    found.evidence.push(evidence(Measure::PayloadRate, steady, Unit::BitsPerSecond, &case.frames_of(Limit::Pacing)));
+    let mut found = finding(Cause::Pacing, held, view.trust(if at_sender { 0.8 } else { 0.65 }), statement);
+    let spread = view.transfer.acked_rate;
+    found.evidence.push(evidence(
+        Measure::PayloadRate,
+        steady,
+        Unit::BitsPerSecond,
+        &view.frames_of(LimitingFactor::Pacing),
+    ));
     if shape.burst.is_none() {
         found.evidence.push(evidence(Measure::RateP10, spread.p10, Unit::BitsPerSecond, &[]));
         found.evidence.push(evidence(Measure::RateP90, spread.p90, Unit::BitsPerSecond, &[]));
@@ -98,7 +109,7 @@ mod tests {
         let mut scene = SyntheticTransfer::flights(&[20_000; 20]);
         let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
-        scene.transfer.gaps =
+        scene.transfer.pauses =
             (0..190).map(|n| gap(at_ms(1000 + 10 * n), at_ms(1010 + 10 * n), Release::Nothing)).collect();
         scene.facts.vantage.near = Near::Server;
         scene
@@ -181,7 +192,7 @@ mod tests {
     #[test]
     fn sender_that_waits_for_acks_is_not_pacing() {
         let mut scene = paced();
-        scene.transfer.gaps =
+        scene.transfer.pauses =
             (0..19).map(|n| gap(at_ms(1000 + 100 * n), at_ms(1100 + 100 * n), Release::Ack)).collect();
         assert!(scene.finding(Cause::Pacing).is_none());
     }

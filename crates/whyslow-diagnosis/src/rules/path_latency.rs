@@ -72,8 +72,8 @@ struct Slow {
     sure: f64,
 }
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     if facts.timeless || facts.capture_defects.one_direction || facts.rtt.samples < MIN_SAMPLES {
         return None;
     }
@@ -87,7 +87,7 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     let (slow, later) = of_handshake.map(|slow| (slow, later)).or_else(|| Some((of_data()?, typical)))?;
     let lost = slow.took - later;
     let statement = ExchangeStatement::FirstReplySlow { reply: slow.reply, took_s: slow.took, later_s: later };
-    let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), statement);
+    let mut found = finding(Cause::PathLatency, lost, view.trust(slow.sure), statement);
     let kind = match slow.reply {
         FirstReply::SynAck => Measure::SynAckTime,
         FirstReply::HandshakeAck => Measure::HandshakeAckTime,

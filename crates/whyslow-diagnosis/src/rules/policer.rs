@@ -61,8 +61,8 @@ use super::rule_input::TransferView;
 use crate::estimate::OfferedLoad;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Measurement, PolicerEvidence, QueueSight,
-    Remedy, Unit,
+    Actor, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure, Measurement, PolicerEvidence,
+    QueueSight, Remedy, Unit,
 };
 use whyslow_units::Nanos;
 
@@ -77,20 +77,25 @@ const HIDDEN: f64 = 0.4;
 /// captures.
 const EXCESS: f64 = 0.75;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let sign = policer_sign(case)?;
-    let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
-    let flat = case.context.pooled_rate.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
-    let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
-    if !case.matters(lost, 0.1) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let sign = policer_sign(view)?;
+    let limits = [
+        LimitingFactor::LossRecovery,
+        LimitingFactor::Timeout,
+        LimitingFactor::Bandwidth,
+        LimitingFactor::CongestionAvoidance,
+    ];
+    let flat = view.context.pooled_rate.map_or(Nanos::ZERO, |_| view.time(LimitingFactor::SenderCap));
+    let lost: Nanos = limits.into_iter().map(|limit| view.time(limit)).sum::<Nanos>() + flat;
+    if !view.matters(lost, 0.1) {
         return None;
     }
-    let segments = case.transfer.losses.len() as u64;
-    let hidden = case.context.hides_queue();
-    let Reading { passed, shown, confidence } = read_sign(case, sign);
-    let statement = LinkStatement::Policed { segments, shown, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::Policer, lost, case.trust(confidence), statement);
-    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
+    let segments = view.transfer.losses.len() as u64;
+    let hidden = view.context.hides_queue();
+    let Reading { passed, shown, confidence } = read_sign(view, sign);
+    let statement = LinkStatement::Policed { segments, shown, cost_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::Policer, lost, view.trust(confidence), statement);
+    let frames: Vec<_> = view.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::SegmentsLost, segments as f64, Unit::Segments, &frames));
     found.evidence.extend(sign_evidence(sign));
     found.remedies = vec![
@@ -112,13 +117,13 @@ struct Reading {
     confidence: f64,
 }
 
-fn read_sign(case: &TransferView<'_>, sign: PolicerSign) -> Reading {
-    let hidden = case.context.hides_queue();
+fn read_sign(view: &TransferView<'_>, sign: PolicerSign) -> Reading {
+    let hidden = view.context.hides_queue();
     match sign {
         PolicerSign::Rate(between) => {
             let queue = if hidden { QueueSight::Hidden } else { QueueSight::Absent };
             let confidence = match between.burst {
-                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued()) => EXCESS,
+                _ if view.attribution.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued()) => EXCESS,
                 burst if burst >= BURST => 0.65,
                 _ => 0.55,
             };

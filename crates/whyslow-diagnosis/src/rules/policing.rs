@@ -2,7 +2,7 @@
 
 use super::rule_input::TransferView;
 use crate::estimate::{InterLossRate, MIN_POLICED_LOSSES, OfferedLoad};
-use whyslow_analysis::Limit;
+use whyslow_analysis::LimitingFactor;
 use whyslow_core::tcp::facts::TransferFacts;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
@@ -43,49 +43,49 @@ pub(super) enum PolicerSign {
 }
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
-pub(super) fn is_policed(case: &TransferView<'_>) -> bool {
-    policer_sign(case).is_some()
+pub(super) fn is_policed(view: &TransferView<'_>) -> bool {
+    policer_sign(view).is_some()
 }
 
-pub(super) fn policer_sign(case: &TransferView<'_>) -> Option<PolicerSign> {
-    let overrun = case.partition.shape.overrun;
+pub(super) fn policer_sign(view: &TransferView<'_>) -> Option<PolicerSign> {
+    let overrun = view.attribution.shape.overrun;
     if overrun.is_some_and(|overrun| overrun.is_queued()) {
         return None;
     }
     let excess = || {
-        let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
+        let overrun = overrun.filter(|_| held_by_others(view) <= OTHERS)?;
         let is_unspaced =
-            case.context.hides_queue() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
+            view.context.hides_queue() && overrun.began_spaced == Some(false) && view.attribution.shape.burst.is_none();
         match overrun.passed_unqueued() {
             true => Some(PolicerSign::Excess(overrun)),
             false => is_unspaced.then_some(PolicerSign::Unspaced(overrun)),
         }
     };
-    fitting_rate(case).map(PolicerSign::Rate).or_else(excess)
+    fitting_rate(view).map(PolicerSign::Rate).or_else(excess)
 }
 
 /// Share of the time under other limits.
-fn held_by_others(case: &TransferView<'_>) -> f64 {
+fn held_by_others(view: &TransferView<'_>) -> f64 {
     let others = [
-        Limit::ReceiveWindow,
-        Limit::ZeroWindow,
-        Limit::SenderCap,
-        Limit::ProtocolWindow,
-        Limit::Application,
-        Limit::Pacing,
+        LimitingFactor::ReceiveWindow,
+        LimitingFactor::ZeroWindow,
+        LimitingFactor::SenderCap,
+        LimitingFactor::ProtocolWindow,
+        LimitingFactor::Application,
+        LimitingFactor::Pacing,
     ];
     // Flights that stand still between losses at the policed rate are not a limit of the sender:
     // CUBIC's window is flat there.
-    let is_cap = |limit: &Limit| case.context.pooled_rate.is_none() || *limit != Limit::SenderCap;
-    case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
+    let is_cap = |limit: &LimitingFactor| view.context.pooled_rate.is_none() || *limit != LimitingFactor::SenderCap;
+    view.share(others.into_iter().filter(is_cap).map(|limit| view.time(limit)).sum())
 }
 
-fn fitting_rate(case: &TransferView<'_>) -> Option<InterLossRate> {
-    let transfer = case.transfer;
-    let between = case.partition.shape.inter_loss_rate.filter(|between| !between.queued)?;
+fn fitting_rate(view: &TransferView<'_>) -> Option<InterLossRate> {
+    let transfer = view.transfer;
+    let between = view.attribution.shape.inter_loss_rate.filter(|between| !between.queued)?;
     let lossy = transfer.rounds.iter().filter(|round| round.retransmitted > 0).count();
     // The rate of all transfers of the connection applies to each.
-    let pool = case.context.pooled_rate;
+    let pool = view.context.pooled_rate;
     let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
     if losses < MIN_POLICED_LOSSES || (lossy < MIN_ROUNDS && pool.is_none()) {
         return None;
@@ -93,28 +93,28 @@ fn fitting_rate(case: &TransferView<'_>) -> Option<InterLossRate> {
     let first = transfer.losses.iter().map(|loss| loss.seq).min()?;
     let late = pool.is_none() && first > transfer.seq.0 + LATEST_FIRST;
     // When losses were over, a queue stood.
-    let stood = case.partition.shape.since.is_some();
+    let stood = view.attribution.shape.since.is_some();
     // Where packets pass at one rate all along a link may be full, and lose by chance besides.
-    let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
-    (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
+    let full = view.attribution.shape.steady.is_some() && between.burst < BURST && !passes_freely(view, between.rate);
+    (!late && !stood && !full && held_by_others(view) <= OTHERS && swings(view)).then_some(between)
 }
 
 /// Whether delivered segments do not wait, not even for the segment before, as they would on a link
 /// of this rate.
-fn passes_freely(case: &TransferView<'_>, rate: f64) -> bool {
-    if case.context.hides_queue() {
+fn passes_freely(view: &TransferView<'_>, rate: f64) -> bool {
+    if view.context.hides_queue() {
         return false;
     }
-    let Some(least) = case.context.rtt else { return false };
-    let times = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index));
-    let segment = Nanos::from_secs_f64(case.context.mss as f64 * 8.0 / rate.max(1.0));
+    let Some(least) = view.context.rtt else { return false };
+    let times = (0..view.transfer.rounds.len()).filter_map(|index| view.round_trip(index));
+    let segment = Nanos::from_secs_f64(view.context.mss as f64 * 8.0 / rate.max(1.0));
     median(times.collect()).is_some_and(|typical| typical - least < segment.scale(WAIT))
 }
 
 /// Flights rise and fall, in this transfer or in an earlier one that met the same.
-fn swings(case: &TransferView<'_>) -> bool {
-    let earlier = case.earlier.iter().filter(|_| case.context.pooled_rate.is_some()).map(|(transfer, _)| *transfer);
-    std::iter::once(case.transfer).chain(earlier).any(swing)
+fn swings(view: &TransferView<'_>) -> bool {
+    let earlier = view.earlier.iter().filter(|_| view.context.pooled_rate.is_some()).map(|(transfer, _)| *transfer);
+    std::iter::once(view.transfer).chain(earlier).any(swing)
 }
 
 fn swing(transfer: &TransferFacts) -> bool {

@@ -40,7 +40,8 @@ use super::turns::Turns;
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Amount, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Statement, Unit,
+    Actor, Amount, End, Finding, LimitingFactor, Measure, SendingAction, SendingQuestion, SendingStatement, Statement,
+    Unit,
 };
 use whyslow_core::tcp::payload::UsedWindow;
 use whyslow_units::Nanos;
@@ -54,46 +55,46 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAn
 /// of 2,061 captures.
 const TALKS: u64 = 20;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::ProtocolWindow);
-    if !case.matters(lost, 0.2) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::ProtocolWindow);
+    if !view.matters(lost, 0.2) {
         return None;
     }
-    let plateau = case.plateau()?;
-    let rtt = case.rtt()?;
+    let plateau = view.plateau()?;
+    let rtt = view.rtt()?;
     let predicted = window_rate(plateau.bytes, rtt);
-    let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
+    let closes = (0.8..=1.25).contains(&(view.rate_of(&plateau) / predicted));
     // If the receiver sends much itself, its ACKs carry payload whatever its content.
-    let talks = case.facts.directions[!case.sender].bytes * TALKS > case.transfer.bytes();
+    let talks = view.facts.directions[!view.sender].bytes * TALKS > view.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
         (false, true) => 0.85,
         (false, false) => 0.7,
     };
-    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_peer_payload).count() as u64;
+    let grants = view.transfer.pauses.iter().filter(|gap| gap.with_peer_payload).count() as u64;
     let statement = SendingStatement::ProtocolWindow { bytes: plateau.bytes, rtt_s: rtt };
-    let mut found = finding(Cause::ProtocolWindow, lost, case.trust(confidence), statement);
-    let frames = case.frames_of(Limit::ProtocolWindow);
+    let mut found = finding(Cause::ProtocolWindow, lost, view.trust(confidence), statement);
+    let frames = view.frames_of(LimitingFactor::ProtocolWindow);
     found.evidence.push(evidence(Measure::MostInFlight, plateau.bytes as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::PausesEndedByMessage, grants as f64, Unit::Pauses, &frames));
     if let Some(window) = plateau.window {
         found.evidence.push(evidence(Measure::LeastWindowMeanwhile, window as f64, Unit::Bytes, &[]));
     }
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
-    let action = SendingAction::RaiseProtocolWindow { at: None, need: command::buffer_for(case) };
+    found.evidence.push(evidence(Measure::MeasuredRate, view.rate(), Unit::BitsPerSecond, &[]));
+    let action = SendingAction::RaiseProtocolWindow { at: None, need: command::buffer_for(view) };
     found.remedies = remedy(Actor::Receiver, action);
-    found.details.extend(used_window(case));
-    let segments = plateau.bytes.div_ceil(case.context.mss);
+    found.details.extend(used_window(view));
+    let segments = plateau.bytes.div_ceil(view.context.mss);
     found.to_confirm = confirm(SendingQuestion::WindowOrAnswers { after: Amount::Segments(segments) });
     Some(found)
 }
 
 /// The window of HTTP/2 that the transfer waited for longest, if its frames were read.
-fn used_window(case: &TransferView<'_>) -> Option<Statement> {
-    let waits = &case.facts.messages.as_ref()?.windows.as_ref()?[case.sender];
+fn used_window(view: &TransferView<'_>) -> Option<Statement> {
+    let waits = &view.facts.messages.as_ref()?.windows.as_ref()?[view.sender];
     let mut by_window: BTreeMap<UsedWindow, (u64, u64, Nanos)> = BTreeMap::new();
-    for wait in waits.iter().filter(|wait| wait.until > case.transfer.start && wait.from < case.transfer.end) {
+    for wait in waits.iter().filter(|wait| wait.until > view.transfer.start && wait.from < view.transfer.end) {
         let (bytes, times, waited) = by_window.entry(wait.window).or_default();
         *bytes = wait.size.max(*bytes);
         *times += 1;
@@ -104,14 +105,14 @@ fn used_window(case: &TransferView<'_>) -> Option<Statement> {
         UsedWindow::Stream(stream) => Some(stream),
         UsedWindow::Connection => None,
     };
-    let granted_by = case.facts.end_of(!case.sender);
+    let granted_by = view.facts.end_of(!view.sender);
     Some(SendingStatement::FlowControlWindow { stream, bytes, granted_by, times, waited_s }.into())
 }
 
 /// A window as large as the data sent for each grant: nothing is in flight when the next grant
 /// comes, so that each piece looks like a request and the grant like its response.
-fn in_turns(case: &ConnectionView<'_>) -> Option<Finding> {
-    let turns = Turns::of(case).filter(|turns| turns.are_credited(case))?;
+fn in_turns(view: &ConnectionView<'_>) -> Option<Finding> {
+    let turns = Turns::of(view).filter(|turns| turns.are_credited(view))?;
     let piece = turns.request();
     let statement = SendingStatement::ProtocolTurns {
         bytes: piece,
@@ -119,13 +120,13 @@ fn in_turns(case: &ConnectionView<'_>) -> Option<Finding> {
         cost_s: turns.lost,
         whole_s: turns.whole,
     };
-    let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), statement);
+    let mut found = finding(Cause::ProtocolWindow, turns.lost, view.trust(0.75), statement);
     found.evidence.push(evidence(Measure::BytesPerMessage, piece as f64, Unit::Bytes, &turns.frames()));
     found.evidence.push(evidence(Measure::RoundTrip, turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    let at = if case.facts.requester == case.facts.client { End::Server } else { End::Client };
+    let at = if view.facts.requester == view.facts.client { End::Server } else { End::Client };
     found.remedies = remedy(Actor::Application, SendingAction::RaiseProtocolWindow { at: Some(at), need: None });
     found.to_confirm = confirm(SendingQuestion::WindowOrAnswers { after: Amount::Bytes(piece) });
-    found.promise(turns.in_one_go(case));
+    found.promise(turns.in_one_go(view));
     Some(found)
 }
 
@@ -141,7 +142,7 @@ mod tests {
     /// 32,000 B a round trip, each flight set off by a message.
     fn credited() -> SyntheticTransfer {
         let mut scene = SyntheticTransfer::flights(&[32_000; 20]);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
+        scene.transfer.pauses.iter_mut().for_each(|gap| gap.with_peer_payload = true);
         scene.facts.directions[0].bytes = 1_000;
         scene
     }
@@ -195,7 +196,7 @@ mod tests {
     fn cap_with_some_messages_is_less_sure() {
         let mut scene = SyntheticTransfer::flights(&[32_000; 20]);
         assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
+        scene.transfer.pauses.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
         assert!(scene.finding(Cause::SenderCap).unwrap().confidence < 0.8);
     }
 

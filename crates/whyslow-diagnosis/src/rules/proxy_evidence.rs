@@ -36,14 +36,14 @@ pub(super) struct Rhythm {
 }
 
 /// Whether the transfer has such a rhythm.
-pub(super) fn is_relayed(case: &TransferView<'_>) -> bool {
-    rhythm(case).is_some()
+pub(super) fn is_relayed(view: &TransferView<'_>) -> bool {
+    rhythm(view).is_some()
 }
 
-pub(super) fn rhythm(case: &TransferView<'_>) -> Option<Rhythm> {
-    let (transfer, rtt) = (case.transfer, case.context.rtt?);
+pub(super) fn rhythm(view: &TransferView<'_>) -> Option<Rhythm> {
+    let (transfer, rtt) = (view.transfer, view.context.rtt?);
     let far = rtt.scale(FAR).max(MIN_NOTICEABLE_DELAY);
-    let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
+    let silences = transfer.pauses.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
     // Each silence with the data after it begins a burst.
     let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
     let mut starts: Vec<(Time, Frame)> = vec![(transfer.start, transfer.frames.0)];
@@ -71,7 +71,7 @@ pub(super) fn rhythm(case: &TransferView<'_>) -> Option<Rhythm> {
 
 /// The far end's SYN and its data came over different distances, so that two machines may have
 /// answered.
-pub(super) fn is_two_machines(case: &TransferView<'_>) -> bool {
+pub(super) fn is_two_machines(view: &TransferView<'_>) -> bool {
     // Routing protocols bind their packets to one hop.
-    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > MIN_TTL)
+    matches!(view.facts.ttl[view.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > MIN_TTL)
 }

@@ -40,7 +40,7 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Measurement, Unit,
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, LimitingFactor, Measure, Measurement, Unit,
 };
 use whyslow_units::Nanos;
 
@@ -51,30 +51,30 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check
 const LONG_WAIT: f64 = 10.0;
 
 /// The wait before the first byte, if this path does not explain it.
-fn wait(case: &TransferView<'_>) -> Option<Nanos> {
-    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
-    (think > case.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)
+fn wait(view: &TransferView<'_>) -> Option<Nanos> {
+    let think = view.before.iter().find(|phase| phase.limit == LimitingFactor::ServerThink)?.time;
+    (think > view.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let rtt = case.context.rtt?;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let rtt = view.context.rtt?;
     // `server-think` has the time before the first byte.
-    let (lost, statement, shown) = match rhythm(case) {
+    let (lost, statement, shown) = match rhythm(view) {
         Some(rhythm) => {
             let bursts = rhythm.bytes.len() as u64;
             let statement = ExchangeStatement::BurstsOfProxy { bursts, interval_s: rhythm.interval, rtt_s: rtt };
-            (case.time(Limit::Application), statement, bursts_shown(case, &rhythm))
+            (view.time(LimitingFactor::Application), statement, bursts_shown(view, &rhythm))
         }
         None => {
-            let lost = wait(case).filter(|_| is_two_machines(case))?;
+            let lost = wait(view).filter(|_| is_two_machines(view))?;
             let statement = ExchangeStatement::HopsDiffer { handshake_s: rtt, response_s: lost };
-            (lost, statement, hops_shown(case, lost))
+            (lost, statement, hops_shown(view, lost))
         }
     };
-    if lost < whyslow_analysis::types::MIN_NOTICEABLE_DELAY || lost < case.duration().scale(0.15) {
+    if lost < whyslow_analysis::types::MIN_NOTICEABLE_DELAY || lost < view.duration().scale(0.15) {
         return None;
     }
-    let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), statement);
+    let mut found = finding(Cause::ProxySplit, lost, view.trust(0.5), statement);
     found.evidence = shown;
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::KeepUpstreamConnections);
@@ -82,7 +82,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn bursts_shown(case: &TransferView<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
+fn bursts_shown(view: &TransferView<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
     let Rhythm { interval, bytes, frames } = rhythm;
     let burst = |bytes: Option<&u64>| bytes.copied().unwrap_or_default() as f64;
     let mut shown = vec![
@@ -90,17 +90,17 @@ fn bursts_shown(case: &TransferView<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
         evidence(Measure::FirstBurst, burst(bytes.first()), Unit::Bytes, &frames[..1]),
         evidence(Measure::LastGrowingBurst, burst(bytes.last()), Unit::Bytes, &frames[1..]),
     ];
-    if let Some(wait) = wait(case) {
+    if let Some(wait) = wait(view) {
         let kind = Measure::RequestToFirstByte;
         shown.push(evidence(kind, wait.as_millis_f64(), Unit::Milliseconds, &frames[..1]));
     }
     shown
 }
 
-fn hops_shown(case: &TransferView<'_>, lost: Nanos) -> Vec<Measurement> {
-    let (syn, data) = case.facts.ttl[case.sender];
+fn hops_shown(view: &TransferView<'_>, lost: Nanos) -> Vec<Measurement> {
+    let (syn, data) = view.facts.ttl[view.sender];
     let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
-    let first = [case.transfer.frames.0];
+    let first = [view.transfer.frames.0];
     vec![
         evidence(Measure::SynTtl, ttl(syn), Unit::One, &[]),
         evidence(Measure::DataTtl, ttl(data), Unit::One, &first),

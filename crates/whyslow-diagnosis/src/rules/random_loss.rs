@@ -108,13 +108,13 @@ impl LossIndependence {
 }
 
 /// Whether the losses are random, so that `loss` is not reported.
-fn is_random(case: &TransferView<'_>) -> bool {
-    loss_independence(case).is_some()
+fn is_random(view: &TransferView<'_>) -> bool {
+    loss_independence(view).is_some()
 }
 
-fn loss_independence(case: &TransferView<'_>) -> Option<LossIndependence> {
-    let transfer = case.transfer;
-    let least = case.context.rtt?;
+fn loss_independence(view: &TransferView<'_>) -> Option<LossIndependence> {
+    let transfer = view.transfer;
+    let least = view.context.rtt?;
     // Packets that the capture dropped look like losses on the path, unless the retransmissions are
     // there.
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
@@ -133,7 +133,7 @@ fn loss_independence(case: &TransferView<'_>) -> Option<LossIndependence> {
     let home = |time: Time| rounds.partition_point(|round| round.start <= time).max(1) - 1;
     let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.last)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
-    let times = transfer.losses.iter().filter_map(|loss| case.round_trip(home(loss.time).saturating_sub(1)));
+    let times = transfer.losses.iter().filter_map(|loss| view.round_trip(home(loss.time).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
     let found = LossIndependence {
         burst,
@@ -148,9 +148,9 @@ fn loss_independence(case: &TransferView<'_>) -> Option<LossIndependence> {
         && found.flights >= VARIED_FLIGHTS
         && found.rtt <= least.scale(INFLATED_RTT) + Nanos::from_millis(1)
         && found.skew <= MAX_SKEW
-        && case.partition.shape.inter_loss_rate.is_none()
-        && !case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued())
-        && case.context.pooled_rate.is_none();
+        && view.attribution.shape.inter_loss_rate.is_none()
+        && !view.attribution.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued())
+        && view.context.pooled_rate.is_none();
     is_random.then_some(found)
 }
 
@@ -180,19 +180,19 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
     (middle > 0.0).then(|| (high - low) / middle)
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let found = loss_independence(case)?;
-    let cost = loss_cost::cost(case);
-    if !case.matters(cost, 0.1) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let found = loss_independence(view)?;
+    let cost = loss_cost::cost(view);
+    if !view.matters(cost, 0.1) {
         return None;
     }
-    let transfer = case.transfer;
+    let transfer = view.transfer;
     let resent = transfer.retransmitted_bytes;
     let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
     let number = transfer.losses.len();
     let segments = number as u64;
-    let statement = LossStatement::LostAtRandom { share, segments, cost_s: cost, whole_s: case.duration() };
-    let corrupt = case.facts.capture_defects.bad_checksums;
+    let statement = LossStatement::LostAtRandom { share, segments, cost_s: cost, whole_s: view.duration() };
+    let corrupt = view.facts.capture_defects.bad_checksums;
     // A policer with a bucket of a few segments may lose from flights of any of the sizes that it
     // allows.
     let confidence = match number {
@@ -200,7 +200,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         _ if number >= MANY => 0.75,
         _ => 0.65,
     };
-    let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), statement);
+    let mut finding = finding(Cause::RandomLoss, cost, view.trust(confidence), statement);
     let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
     finding.evidence.push(evidence(Measure::SegmentsLost, number as f64, Unit::Segments, &frames));
     finding.evidence.push(evidence(Measure::RetransmittedShare, share * 100.0, Unit::Percent, &[]));
@@ -208,13 +208,13 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         finding.evidence.push(evidence(Measure::WrongChecksums, corrupt as f64, Unit::Segments, &[]));
     }
     finding.evidence.extend(found.evidence());
-    if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
-        let ceiling = loss_cost::mathis(case.context.mss, rtt, share);
+    if let Some(rtt) = view.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
+        let ceiling = loss_cost::mathis(view.context.mss, rtt, share);
         finding.evidence.push(evidence(Measure::MathisCeiling, ceiling, Unit::BitsPerSecond, &[]));
-        finding.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
+        finding.evidence.push(evidence(Measure::MeasuredRate, view.rate(), Unit::BitsPerSecond, &[]));
     }
     finding.remedies = remedy(Actor::Network, LossAction::FindDamage { share });
-    if loss_cost::may_help_with_bbr(case) {
+    if loss_cost::may_help_with_bbr(view) {
         finding.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
     }
     finding.to_confirm = confirm(LossQuestion::RandomOrQueue);
@@ -252,7 +252,7 @@ mod tests {
         let lost = scene.transfer.losses.len() as u64;
         scene.transfer.retransmitted.fast = lost;
         scene.transfer.retransmitted_bytes = lost * MSS;
-        for gap in &mut scene.transfer.gaps {
+        for gap in &mut scene.transfer.pauses {
             gap.recovering = rounds.iter().any(|&round| scene.transfer.rounds[round].start == gap.start);
         }
         scene

@@ -45,9 +45,9 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
+    Actor, Finding, LimitingFactor, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
 };
-use whyslow_core::tcp::facts::{Gap, Release};
+use whyslow_core::tcp::facts::{Release, SendPause};
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 
@@ -65,49 +65,53 @@ const UNIT_TAKEN: f64 = 0.65;
 const A_PART: i64 = 5;
 
 /// The full window's size during the rounds that it held: the median.
-pub(super) fn full_window(case: &TransferView<'_>) -> Option<u64> {
-    let held = case.transfer.rounds.iter().zip(&case.partition.rounds);
-    let windows = held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window);
+pub(super) fn full_window(view: &TransferView<'_>) -> Option<u64> {
+    let held = view.transfer.rounds.iter().zip(&view.attribution.rounds);
+    let windows =
+        held.filter(|(_, limit)| **limit == LimitingFactor::ReceiveWindow).filter_map(|(round, _)| round.window);
     median(windows.collect())
 }
 
 /// The mean round trip of the rounds that a full window limited: a path may become longer, and each
 /// window counts with the round trip of its own time.
-fn round_trip_while_full(case: &TransferView<'_>) -> Option<Nanos> {
-    let held = (0..case.partition.rounds.len()).filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow);
-    let trips: Vec<Nanos> = held.filter_map(|index| case.round_trip(index)).collect();
+fn round_trip_while_full(view: &TransferView<'_>) -> Option<Nanos> {
+    let held = (0..view.attribution.rounds.len())
+        .filter(|&index| view.attribution.rounds[index] == LimitingFactor::ReceiveWindow);
+    let trips: Vec<Nanos> = held.filter_map(|index| view.round_trip(index)).collect();
     let all: Nanos = trips.iter().copied().sum();
     (!trips.is_empty()).then(|| all.scale(1.0 / trips.len() as f64))
 }
 
 /// The typical round trip of the rounds that a full window limited, and the path's own, if half of
 /// the bytes in flight stood in a queue.
-fn in_a_queue(case: &TransferView<'_>) -> Option<(Nanos, Nanos)> {
+fn in_a_queue(view: &TransferView<'_>) -> Option<(Nanos, Nanos)> {
     // Data that a receiver has not read is not in a queue of the path: its ACKs are late.
-    if case.partition.shape.receiver_unread {
+    if view.attribution.shape.receiver_unread {
         return None;
     }
-    let held: Vec<usize> = (0..case.partition.rounds.len())
-        .filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow && case.round_trip(index).is_some())
+    let held: Vec<usize> = (0..view.attribution.rounds.len())
+        .filter(|&index| {
+            view.attribution.rounds[index] == LimitingFactor::ReceiveWindow && view.round_trip(index).is_some()
+        })
         .collect();
-    let queued = held.iter().filter(|&&index| case.context.stands_in_queue(case.transfer, index)).count();
-    let trips = held.iter().filter_map(|&index| case.round_trip(index));
-    median(trips.collect()).zip(case.context.rtt).filter(|_| queued * 2 > held.len())
+    let queued = held.iter().filter(|&&index| view.context.stands_in_queue(view.transfer, index)).count();
+    let trips = held.iter().filter_map(|&index| view.round_trip(index));
+    median(trips.collect()).zip(view.context.rtt).filter(|_| queued * 2 > held.len())
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::ReceiveWindow);
-    if !case.matters(lost, 0.2) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::ReceiveWindow);
+    if !view.matters(lost, 0.2) {
         return None;
     }
-    let window = full_window(case)?;
-    let rtt = round_trip_while_full(case).or(case.rtt())?;
+    let window = full_window(view)?;
+    let rtt = round_trip_while_full(view).or(view.rtt())?;
     let predicted = window_rate(window, rtt);
-    let closure = case.rate() / predicted;
-    let share = case.share(lost);
+    let closure = view.rate() / predicted;
+    let share = view.share(lost);
     // Data in flight beyond the path's capacity stands in its queue, and a larger window only makes
     // that queue longer.
-    let queued = in_a_queue(case);
+    let queued = in_a_queue(view);
     let confidence = match closure {
         _ if queued.is_some() => 0.4,
         closure if (0.8..=1.25).contains(&closure) && share >= 0.5 => 0.95,
@@ -115,40 +119,40 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         _ => 0.6,
     };
     // The unit comes from the bytes in flight, not from the SYNs.
-    let confidence = if case.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
-    let statement = SendingStatement::ReceiveWindowFull { window, full_s: lost, whole_s: case.duration(), rtt_s: rtt };
-    let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), statement);
-    let frames = case.frames_of(Limit::ReceiveWindow);
+    let confidence = if view.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
+    let statement = SendingStatement::ReceiveWindowFull { window, full_s: lost, whole_s: view.duration(), rtt_s: rtt };
+    let mut found = finding(Cause::ReceiveWindow, lost, view.trust(confidence), statement);
+    let frames = view.frames_of(LimitingFactor::ReceiveWindow);
     found.evidence.push(evidence(Measure::ReceiveWindow, window as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.evidence.push(evidence(Measure::WindowRate, predicted, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::MeasuredRate, view.rate(), Unit::BitsPerSecond, &[]));
     if let Some((trip, least)) = queued {
         found.evidence.push(evidence(Measure::MinRoundTrip, least.as_millis_f64(), Unit::Milliseconds, &[]));
         found.evidence.push(evidence(Measure::RoundTripWhileFull, trip.as_millis_f64(), Unit::Milliseconds, &frames));
         found.to_confirm = confirm(SendingQuestion::WindowFullInQueue { least_s: least, typical_s: trip });
         return Some(found);
     }
-    found.remedies = remedies(case, window);
-    if case.direction().assumed_shift.is_some() {
+    found.remedies = remedies(view, window);
+    if view.direction().assumed_shift.is_some() {
         found.to_confirm = confirm(SendingQuestion::WindowUnitUnknown);
     }
     Some(found)
 }
 
 /// A larger buffer; but none if the application leaves data unread.
-fn remedies(case: &TransferView<'_>, window: u64) -> Vec<Remedy> {
-    if let Some(before) = unread(case, window) {
+fn remedies(view: &TransferView<'_>, window: u64) -> Vec<Remedy> {
+    if let Some(before) = unread(view, window) {
         return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
     }
-    if let Some(late_s) = held_back(case) {
+    if let Some(late_s) = held_back(view) {
         return remedy(Actor::Application, SendingAction::ReadForAcks { late_s });
     }
-    if case.partition.shape.receiver_unread {
-        let before = case.direction().max_window.unwrap_or(window).max(window);
+    if view.attribution.shape.receiver_unread {
+        let before = view.direction().max_window.unwrap_or(window).max(window);
         return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
     }
-    let need = command::buffer_for(case);
+    let need = command::buffer_for(view);
     need.map(|need| remedy(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })).unwrap_or_default()
 }
 
@@ -156,11 +160,11 @@ fn remedies(case: &TransferView<'_>, window: u64) -> Vec<Remedy> {
 /// took a large part of the time and each covered several segments. Linux delays such an ACK while
 /// it could not offer a larger window with it (`__tcp_ack_snd_check`): until the application reads,
 /// or until its delayed ACK.
-fn held_back(case: &TransferView<'_>) -> Option<Nanos> {
-    let several = 2 * case.context.mss;
-    let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
-    let full = case.transfer.gaps.iter().filter(is_full);
-    let late = |gap: &Gap| if gap.in_flight > several { gap.lone_ack_late() } else { Nanos::ZERO };
+fn held_back(view: &TransferView<'_>) -> Option<Nanos> {
+    let several = 2 * view.context.mss;
+    let is_full = |gap: &&SendPause| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
+    let full = view.transfer.pauses.iter().filter(is_full);
+    let late = |gap: &SendPause| if gap.in_flight > several { gap.lone_ack_late() } else { Nanos::ZERO };
     let lates: Vec<Nanos> = full.clone().map(late).collect();
     let all: Nanos = full.map(|gap| gap.end - gap.start).sum();
     let sum: Nanos = lates.iter().copied().sum();
@@ -169,9 +173,9 @@ fn held_back(case: &TransferView<'_>) -> Option<Nanos> {
 
 /// The largest window before those that limited the transfer, if they are much smaller: a buffer
 /// does not shrink, its free space does.
-fn unread(case: &TransferView<'_>, window: u64) -> Option<u64> {
-    let first = case.partition.rounds.iter().position(|limit| *limit == Limit::ReceiveWindow)?;
-    let before = case.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;
+fn unread(view: &TransferView<'_>, window: u64) -> Option<u64> {
+    let first = view.attribution.rounds.iter().position(|limit| *limit == LimitingFactor::ReceiveWindow)?;
+    let before = view.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;
     (window.saturating_mul(3) < before.saturating_mul(2)).then_some(before)
 }
 
@@ -188,7 +192,7 @@ mod tests {
         let fix = |late: i64, last_ack: bool| {
             let mut scene = SyntheticTransfer::flights(&[60_000; 12]);
             scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
-            for gap in &mut scene.transfer.gaps {
+            for gap in &mut scene.transfer.pauses {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
                 (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
             }
@@ -210,7 +214,7 @@ mod tests {
                 (round.window, round.window_full) = (Some(60_000), ms(80));
             }
             // ACKs keep coming from a queue.
-            for gap in &mut scene.transfer.gaps {
+            for gap in &mut scene.transfer.pauses {
                 (gap.release, gap.start) = (Release::WindowAck, gap.end - ms(20));
             }
             scene.facts.rtt.min = Some(ms(least));
@@ -232,7 +236,7 @@ mod tests {
             for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
                 (round.window, round.rtt) = (Some(60_000), Some(ms(if index < 4 { before } else { after })));
             }
-            scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
+            scene.transfer.pauses.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
             let found = scene.finding(Cause::ReceiveWindow).unwrap();
             assert!(found.to_confirm.is_empty() && !found.remedies.is_empty(), "{before} to {after} ms: {found:?}");
         }

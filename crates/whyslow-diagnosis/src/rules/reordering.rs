@@ -31,46 +31,47 @@ use super::rule::{Check, Rule};
 use super::rule_input::TransferView;
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossStatement, Measure, Unit};
+use whyslow_analysis::{Actor, Finding, LimitingFactor, LossAction, LossStatement, Measure, Unit};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or reported by the receiver's SACKs at the sender's. There
     // a hole that the sender filled needlessly closed by itself too.
-    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.spurious_fast);
-    let share = late as f64 / case.transfer.segments.max(1) as f64;
+    let late = view.transfer.out_of_order.max(view.transfer.healed_holes + view.transfer.spurious_fast);
+    let share = late as f64 / view.transfer.segments.max(1) as f64;
     // Few of many may have cost a halved window all the same: then a copy was sent for nothing.
-    if late < 3 || (share < 0.002 && case.transfer.spurious_fast == 0) {
+    if late < 3 || (share < 0.002 && view.transfer.spurious_fast == 0) {
         return None;
     }
     // The cost is the needless retransmissions: all of them if nothing was lost.
-    let kinds = &case.transfer.retransmitted;
+    let kinds = &view.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
-    let copy = case.transfer.rounds.get(case.transfer.first_retransmit_round())?.start;
-    let slowed =
-        |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
-    let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();
-    let needless = case.transfer.spurious_fast;
+    let copy = view.transfer.rounds.get(view.transfer.first_retransmit_round())?.start;
+    let slowed = |span: &&Span| {
+        matches!(span.limit, LimitingFactor::LossRecovery | LimitingFactor::CongestionAvoidance) && span.end > copy
+    };
+    let repairing: Nanos = view.attribution.spans.iter().filter(slowed).map(Span::length).sum();
+    let needless = view.transfer.spurious_fast;
     let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
     let cost = repairing.scale(share_needless);
     // A count of reordered segments is of interest with its cost, even a small one.
-    if !case.matters(cost, 0.02) {
+    if !view.matters(cost, 0.02) {
         return None;
     }
-    let extent = case.direction().reorder_extent;
+    let extent = view.direction().reorder_extent;
     let by_s = (extent > Nanos::ZERO).then_some(extent);
-    let statement = LossStatement::Reordered { segments: late, of: case.transfer.segments, by_s };
-    let mut found = finding(Cause::Reordering, cost, case.trust(0.75), statement);
+    let statement = LossStatement::Reordered { segments: late, of: view.transfer.segments, by_s };
+    let mut found = finding(Cause::Reordering, cost, view.trust(0.75), statement);
     found.evidence.push(evidence(Measure::SegmentsOvertaken, late as f64, Unit::Segments, &[]));
     found.evidence.push(evidence(Measure::OvertakenShare, share * 100.0, Unit::Percent, &[]));
     if let Some(extent) = by_s {
         found.evidence.push(evidence(Measure::ReorderingExtent, extent.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    if case.transfer.healed_holes > 0 {
-        let holes = case.transfer.healed_holes as f64;
+    if view.transfer.healed_holes > 0 {
+        let holes = view.transfer.healed_holes as f64;
         found.evidence.push(evidence(Measure::HealedHoles, holes, Unit::Holes, &[]));
     }
     found.remedies = remedy(Actor::Network, LossAction::BalanceByFlow);
@@ -87,7 +88,7 @@ mod tests {
     fn reordering_without_retransmissions_costs_nothing() {
         let mut scene = SyntheticTransfer::flights(&[60_000; 10]);
         (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
-        scene.transfer.gaps[3].recovering = true;
+        scene.transfer.pauses[3].recovering = true;
         (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (4, 4);
         let direction = scene.finding(Cause::Reordering).unwrap().cost_s;
         scene.transfer.retransmitted.fast = 0;

@@ -3,20 +3,20 @@
 
 use super::rule_input::TransferView;
 use whyslow_analysis::{ExchangeStatement, Statement};
-use whyslow_core::tcp::facts::Gap;
+use whyslow_core::tcp::facts::SendPause;
 use whyslow_core::tcp::payload::RequestFacts;
 
 /// The request whose response begins the transfer.
-pub(super) fn answered_by(case: &TransferView<'_>) -> Option<Statement> {
-    let (from, to) = case.transfer.seq;
+pub(super) fn answered_by(view: &TransferView<'_>) -> Option<Statement> {
+    let (from, to) = view.transfer.seq;
     let begins = |request: &&RequestFacts| request.response_seq.is_some_and(|seq| (from..to).contains(&seq));
-    requests(case).iter().filter(begins).min_by_key(|request| request.response_seq).map(statement)
+    requests(view).iter().filter(begins).min_by_key(|request| request.response_seq).map(statement)
 }
 
 /// The request whose response goes on behind a pause: one that begins there, or else one that is
 /// under way.
-pub(super) fn behind_pause(case: &TransferView<'_>, pause: &Gap) -> Option<Statement> {
-    let requests = requests(case);
+pub(super) fn behind_pause(view: &TransferView<'_>, pause: &SendPause) -> Option<Statement> {
+    let requests = requests(view);
     let begins = |request: &&RequestFacts| request.response_seq == Some(pause.snd_max);
     let is_under_way = |request: &&RequestFacts| {
         let has_begun = request.response_seq.is_some_and(|seq| seq < pause.snd_max);
@@ -26,8 +26,8 @@ pub(super) fn behind_pause(case: &TransferView<'_>, pause: &Gap) -> Option<State
 }
 
 /// Those that the sender of the transfer answers.
-fn requests<'a>(case: &TransferView<'a>) -> &'a [RequestFacts] {
-    let messages = case.facts.messages.as_ref().filter(|_| case.sender != case.facts.requester);
+fn requests<'a>(view: &TransferView<'a>) -> &'a [RequestFacts] {
+    let messages = view.facts.messages.as_ref().filter(|_| view.sender != view.facts.requester);
     messages.map_or(&[], |messages| &messages.requests)
 }
 

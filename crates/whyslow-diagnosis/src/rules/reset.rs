@@ -71,17 +71,17 @@ const IN_FLIGHT: f64 = 0.8;
 /// twice change none of 2,061 captures.
 const HOPS: u8 = 2;
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     if facts.capture_defects.one_direction || facts.timeless {
         return None;
     }
     let reset = facts.reset?;
     let found = match facts.state {
-        State::Refused if reset.from != facts.client && !facts.fins[reset.from] => refused(case),
+        State::Refused if reset.from != facts.client && !facts.fins[reset.from] => refused(view),
         State::Reset if is_end_elided(facts) => None,
-        State::Reset if reset.from == facts.client => by_client(case),
-        State::Reset => by_server(case),
+        State::Reset if reset.from == facts.client => by_client(view),
+        State::Reset => by_server(view),
         _ => None,
     };
     found.map(|found| with_sender(found, facts, reset))
@@ -96,15 +96,15 @@ fn is_end_elided(facts: &Facts) -> bool {
 }
 
 /// A RST instead of a SYN-ACK.
-fn refused(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn refused(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     let (syn, _) = facts.handshake.syn?;
     let (first, frame) = facts.closing[!facts.client]?;
     let tries = 1 + facts.handshake.retries[facts.client];
     let waited = (if tries > 1 { facts.last } else { first } - syn).or_zero();
     let server = facts.endpoints[!facts.client];
     let statement = ExchangeStatement::Refused { server: end(server), times: tries, waited_s: waited };
-    let mut found = finding(Cause::Reset, waited, case.trust(0.9), statement);
+    let mut found = finding(Cause::Reset, waited, view.trust(0.9), statement);
     let took = first - syn;
     found.evidence.push(evidence(Measure::SynToReset, took.as_millis_f64(), Unit::Milliseconds, &[frame]));
     found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::as_evidence));
@@ -115,13 +115,13 @@ fn refused(case: &ConnectionView<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn by_server(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn by_server(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     let (client, server) = (facts.client, !facts.client);
     let (at, frame) = facts.closing[server]?;
     let last_response = facts.directions[server].last_payload.map(|(time, _)| time);
     if let Some(asked) = outstanding(facts) {
-        return instead_of_an_answer(case, &asked, at, frame);
+        return instead_of_an_answer(view, &asked, at, frame);
     }
     if facts.fins[server] {
         return None;
@@ -137,7 +137,7 @@ fn by_server(case: &ConnectionView<'_>) -> Option<Finding> {
         (Some(answer), _) => (answer, MessageKind::Response, sent),
         (None, Some(upload)) => (upload, MessageKind::Request, owed),
         (None, None) if last_response.is_none() && last(client).is_none() && is_opened(facts, at) => {
-            return Some(before_anything(case, at, frame));
+            return Some(before_anything(view, at, frame));
         }
         (None, None) => return None,
     };
@@ -163,7 +163,7 @@ fn by_server(case: &ConnectionView<'_>) -> Option<Finding> {
         };
         (statement, wasted, 0.85, LogTopic::MessageCut)
     };
-    let mut found = finding(Cause::Reset, cost, case.trust(confidence), statement);
+    let mut found = finding(Cause::Reset, cost, view.trust(confidence), statement);
     report_cut(&mut found, cut, lost, frame);
     found.remedies = remedy(Actor::Application, ExchangeAction::ReadServerLog { about });
     Some(found)
@@ -171,12 +171,12 @@ fn by_server(case: &ConnectionView<'_>) -> Option<Finding> {
 
 /// A request was outstanding. `at`, `frame`: where the server ended the connection.
 fn instead_of_an_answer(
-    case: &ConnectionView<'_>,
+    view: &ConnectionView<'_>,
     asked: &OutstandingRequest<'_>,
     at: Time,
     frame: Frame,
 ) -> Option<Finding> {
-    let facts = case.facts;
+    let facts = view.facts;
     let server = !facts.client;
     let last_response = facts.directions[server].last_payload.map(|(time, _)| time);
     let message = asked.message;
@@ -194,7 +194,7 @@ fn instead_of_an_answer(
     } else {
         ExchangeStatement::ResetWithoutResponse { request, waited_s: waited }
     };
-    let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), statement);
+    let mut found = finding(Cause::Reset, waited, view.trust(asked.due.max(0.75)), statement);
     let frames = [message.frames.0, message.frames.1];
     found.evidence.push(evidence(Measure::UnansweredRequest, message.bytes() as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::RequestToReset, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
@@ -209,8 +209,8 @@ fn instead_of_an_answer(
     Some(found)
 }
 
-fn by_client(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn by_client(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     let server = !facts.client;
     let (at, frame) = facts.closing[facts.client]?;
     let direction = &facts.directions[server];
@@ -230,7 +230,7 @@ fn by_client(case: &ConnectionView<'_>) -> Option<Finding> {
             into_s: Some((at - answer.start).or_zero()),
             unacknowledged: lost,
         };
-        let mut found = finding(Cause::Reset, waited, case.trust(0.8), statement);
+        let mut found = finding(Cause::Reset, waited, view.trust(0.8), statement);
         report_cut(&mut found, answer, lost, frame);
         found.evidence.push(evidence(Measure::ServerSilence, patience.as_millis_f64(), Unit::Milliseconds, &[]));
         let action = ExchangeAction::FindWhyClientClosed { state: ClientState::AmidResponse };
@@ -246,7 +246,7 @@ fn by_client(case: &ConnectionView<'_>) -> Option<Finding> {
         return None;
     }
     let statement = ExchangeStatement::ClientLeft { waited_s: waited };
-    let mut found = finding(Cause::Reset, waited, case.trust(asked.due), statement);
+    let mut found = finding(Cause::Reset, waited, view.trust(asked.due), statement);
     let frames = [asked.message.frames.0, asked.message.frames.1];
     found.evidence.push(evidence(Measure::UnansweredRequest, asked.message.bytes() as f64, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::RequestToClose, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
@@ -273,10 +273,10 @@ fn is_opened(facts: &Facts, at: Time) -> bool {
     facts.handshake.syn_ack.is_some_and(|(time, _)| time < at) && !facts.fins[facts.client]
 }
 
-fn before_anything(case: &ConnectionView<'_>, at: Time, frame: Frame) -> Finding {
-    let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
+fn before_anything(view: &ConnectionView<'_>, at: Time, frame: Frame) -> Finding {
+    let waited = view.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
     let statement = ExchangeStatement::ResetBeforeData { waited_s: waited };
-    let mut found = finding(Cause::Reset, waited, case.trust(0.8), statement);
+    let mut found = finding(Cause::Reset, waited, view.trust(0.8), statement);
     found.evidence.push(evidence(Measure::SynToReset, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
     found.remedies = remedy(Actor::Application, ExchangeAction::FindWhyServerDrops);
     found

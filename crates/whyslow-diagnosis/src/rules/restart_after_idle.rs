@@ -34,7 +34,7 @@ use super::rule::{Check, Proof, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RTO_MIN;
-use whyslow_analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
+use whyslow_analysis::{Actor, Finding, LimitingFactor, Measure, SendingAction, SendingStatement, Unit};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -45,52 +45,52 @@ pub(super) const RULE: Rule =
 const MIN_TIMER: Nanos = RTO_MIN;
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
-fn idle_before(case: &TransferView<'_>) -> Option<(Nanos, u64)> {
-    let (last, _) = case.earlier.last()?;
-    let largest = case.earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max()?;
-    Some((case.transfer.start - last.last_send, largest))
+fn idle_before(view: &TransferView<'_>) -> Option<(Nanos, u64)> {
+    let (last, _) = view.earlier.last()?;
+    let largest = view.earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max()?;
+    Some((view.transfer.start - last.last_send, largest))
 }
 
 /// Whether this transfer's slow start is a start over.
-fn is_restart(case: &TransferView<'_>) -> bool {
-    restart(case).is_some()
+fn is_restart(view: &TransferView<'_>) -> bool {
+    restart(view).is_some()
 }
 
-fn restart(case: &TransferView<'_>) -> Option<(Nanos, u64, usize)> {
-    if case.time(Limit::SlowStart) == Nanos::ZERO {
+fn restart(view: &TransferView<'_>) -> Option<(Nanos, u64, usize)> {
+    if view.time(LimitingFactor::SlowStart) == Nanos::ZERO {
         return None;
     }
-    let timer = MIN_TIMER + case.context.rtt?;
+    let timer = MIN_TIMER + view.context.rtt?;
     let small = |round: usize, largest: u64| {
-        let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
+        let flight = view.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
         // A sender halves its window for each timer's length of silence, down to the initial one
         // (RFC 2861, RFC 5681 section 4.1). After its timer it would begin with one segment.
-        flight * 2 <= largest && flight >= 2 * case.context.mss
+        flight * 2 <= largest && flight >= 2 * view.context.mss
     };
-    if let Some((idle, largest)) = idle_before(case)
+    if let Some((idle, largest)) = idle_before(view)
         && idle > timer
         && small(0, largest)
     {
         return Some((idle, largest, 0));
     }
     // The pause may lie inside one transfer, if its second part was not requested.
-    case.partition.shape.restarts.iter().find_map(|&round| {
-        let largest = case.transfer.rounds[..round].iter().map(|round| round.in_flight).max()?;
-        let start = case.transfer.rounds[round].start;
-        let idle = case.transfer.gaps.iter().find(|gap| gap.end == start).map(|gap| gap.end - gap.start)?;
+    view.attribution.shape.restarts.iter().find_map(|&round| {
+        let largest = view.transfer.rounds[..round].iter().map(|round| round.in_flight).max()?;
+        let start = view.transfer.rounds[round].start;
+        let idle = view.transfer.pauses.iter().find(|gap| gap.end == start).map(|gap| gap.end - gap.start)?;
         (idle > timer && small(round, largest)).then_some((idle, largest, round))
     })
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::SlowStart);
-    let (idle, largest, round) = restart(case)?;
-    if !case.matters(lost, 0.15) && lost < Nanos::from_millis(2) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::SlowStart);
+    let (idle, largest, round) = restart(view)?;
+    if !view.matters(lost, 0.15) && lost < Nanos::from_millis(2) {
         return None;
     }
-    let first = case.transfer.rounds.get(round)?;
+    let first = view.transfer.rounds.get(round)?;
     let statement = SendingStatement::RestartAfterIdle { idle_s: idle, flight: first.in_flight, largest, cost_s: lost };
-    let mut found = finding(Cause::RestartAfterIdle, lost, case.trust(0.9), statement);
+    let mut found = finding(Cause::RestartAfterIdle, lost, view.trust(0.9), statement);
     found.evidence.push(evidence(Measure::Silence, idle.as_secs_f64(), Unit::Seconds, &[first.first_frame]));
     found.evidence.push(evidence(
         Measure::FirstFlight,

@@ -1,15 +1,15 @@
 //! Data for the rules.
 
 use crate::estimate::{Context, INITIAL_WINDOW};
-use crate::limit::{Partition, Plateau, Span};
+use crate::limit::{Plateau, Span, TimeAttribution};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 use whyslow_analysis::LimitTime;
 use whyslow_analysis::types::Side;
-use whyslow_analysis::{CostSpan, End, Frame, Limit, Near, State};
+use whyslow_analysis::{CostSpan, End, Frame, LimitingFactor, Near, State};
 use whyslow_core::dns::LookupFacts;
 use whyslow_core::message::Wait;
-use whyslow_core::tcp::facts::{CaptureDefects, DirectionFacts, Facts, Gap, TransferFacts};
+use whyslow_core::tcp::facts::{CaptureDefects, DirectionFacts, Facts, SendPause, TransferFacts};
 use whyslow_core::tcp::payload::Protocol;
 use whyslow_units::{Nanos, Time};
 
@@ -28,13 +28,13 @@ pub struct TransferView<'a> {
     /// Facts of TCP.
     pub transfer: &'a TransferFacts,
     /// Its time by limit.
-    pub partition: &'a Partition,
+    pub attribution: &'a TimeAttribution,
     /// Phases before it.
     pub before: &'a [LimitTime],
     /// Segment size, round trip.
     pub context: Context,
     /// Earlier transfers of the same sender on this connection.
-    pub earlier: &'a [(&'a TransferFacts, Partition)],
+    pub earlier: &'a [(&'a TransferFacts, TimeAttribution)],
 }
 
 impl TransferView<'_> {
@@ -55,12 +55,12 @@ impl TransferView<'_> {
 
     /// Time from its first byte to its end, without idle time.
     pub(crate) fn duration(&self) -> Nanos {
-        (self.transfer.duration() - self.time(Limit::Idle)).or_zero()
+        (self.transfer.duration() - self.time(LimitingFactor::Idle)).or_zero()
     }
 
     /// Time under a limit.
-    pub(super) fn time(&self, limit: Limit) -> Nanos {
-        self.partition.time(limit)
+    pub(super) fn time(&self, limit: LimitingFactor) -> Nanos {
+        self.attribution.time(limit)
     }
 
     /// Share of its duration, 0–1.
@@ -142,7 +142,7 @@ impl TransferView<'_> {
     }
 
     /// These pauses, as the spans of a finding.
-    pub(super) fn spans_of<'g>(&self, pauses: impl Iterator<Item = &'g Gap>) -> Vec<CostSpan> {
+    pub(super) fn spans_of<'g>(&self, pauses: impl Iterator<Item = &'g SendPause>) -> Vec<CostSpan> {
         pauses
             .map(|gap| CostSpan { start_s: gap.start - self.first, seconds: (gap.end - gap.start).or_zero() })
             .collect()
@@ -154,8 +154,8 @@ impl TransferView<'_> {
     }
 
     /// First and last frame of the rounds under a limit.
-    pub(super) fn frames_of(&self, limit: Limit) -> Vec<Frame> {
-        let mut held = self.transfer.rounds.iter().zip(&self.partition.rounds).filter(|(_, l)| **l == limit);
+    pub(super) fn frames_of(&self, limit: LimitingFactor) -> Vec<Frame> {
+        let mut held = self.transfer.rounds.iter().zip(&self.attribution.rounds).filter(|(_, l)| **l == limit);
         match held.next() {
             None => Vec::new(),
             Some((first, _)) => vec![first.first_frame, held.next_back().map_or(first, |(last, _)| last).last_frame],
@@ -164,7 +164,7 @@ impl TransferView<'_> {
 
     /// The plateau of flights, if it has one.
     pub(super) fn plateau(&self) -> Option<Plateau> {
-        self.partition.shape.plateau
+        self.attribution.shape.plateau
     }
 }
 
@@ -173,8 +173,8 @@ impl TransferView<'_> {
 pub struct ConnectionView<'a> {
     /// The connection.
     pub facts: &'a Facts,
-    /// By sending side: each transfer and its partition, in time order.
-    pub transfers: [&'a [(&'a TransferFacts, Partition)]; 2],
+    /// By sending side: each transfer and its time attribution, in time order.
+    pub transfers: [&'a [(&'a TransferFacts, TimeAttribution)]; 2],
     /// Its exchanges, in time order.
     pub waits: &'a [Wait],
 }

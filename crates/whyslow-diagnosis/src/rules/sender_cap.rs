@@ -44,7 +44,8 @@ use super::rule_input::TransferView;
 use crate::limit::Plateau;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, Measure, Measurement, SendingAction, SendingQuestion, SendingStatement, Unit, UsualCap,
+    Actor, Finding, LimitingFactor, Measure, Measurement, SendingAction, SendingQuestion, SendingStatement, Unit,
+    UsualCap,
 };
 use whyslow_core::tcp::facts::Release;
 use whyslow_units::Nanos;
@@ -64,23 +65,23 @@ const LOSSY: u64 = 100;
 /// Source: BBRMinPipeCwnd, draft-ietf-ccwg-bbr section 2.8.
 const BBR_LEAST_WINDOW: u64 = 4;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::SenderCap);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last
     // one left.
-    let is_lossy = case.transfer.retransmitted_bytes * LOSSY >= case.transfer.bytes();
-    if !case.matters(lost, 0.2) || is_lossy {
+    let is_lossy = view.transfer.retransmitted_bytes * LOSSY >= view.transfer.bytes();
+    if !view.matters(lost, 0.2) || is_lossy {
         return None;
     }
-    let plateau = case.plateau()?;
-    let rtt = case.rtt()?;
+    let plateau = view.plateau()?;
+    let rtt = view.rtt()?;
     // The data of a cycle of a large and a small flight is the buffer's size; else the flight
     // itself.
     let (cap, time_of_it) = plateau.cycle.unwrap_or((plateau.bytes, rtt));
     let predicted = window_rate(cap, time_of_it);
-    let share = case.share(lost);
-    let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
-    let pauses = case.transfer.gaps.iter().filter(|gap| matches!(gap.release, Release::Ack | Release::Peer));
+    let share = view.share(lost);
+    let closes = (0.8..=1.25).contains(&(view.rate() / predicted));
+    let pauses = view.transfer.pauses.iter().filter(|gap| matches!(gap.release, Release::Ack | Release::Peer));
     let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_peer_payload)));
     let confidence: f64 = match (closes, share >= 0.5) {
         (true, true) => 0.9,
@@ -88,7 +89,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         _ => 0.6,
     };
     // A congestion window that is at its least looks the same as a buffer of that size.
-    let is_least = cap <= BBR_LEAST_WINDOW * case.context.mss;
+    let is_least = cap <= BBR_LEAST_WINDOW * view.context.mss;
     let confidence = if is_least { confidence.min(0.5) } else { confidence };
     let statement = SendingStatement::SenderCap {
         bytes: cap,
@@ -100,12 +101,12 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     let confidence = if with_message * MESSAGES > all { confidence.min(0.7) } else { confidence };
     // A full window of the receiver looks the same where the windows are unknown.
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
-    let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), statement);
-    found.evidence = plateau_evidence(case, &plateau, rtt);
+    let mut found = finding(Cause::SenderCap, lost, view.trust(confidence), statement);
+    found.evidence = plateau_evidence(view, &plateau, rtt);
     found.evidence.push(evidence(Measure::CapRate, predicted, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
-    let need = command::buffer_for(case)?;
-    let usual = usual_cap(cap, case.context.mss);
+    found.evidence.push(evidence(Measure::MeasuredRate, view.rate(), Unit::BitsPerSecond, &[]));
+    let need = command::buffer_for(view)?;
+    let usual = usual_cap(cap, view.context.mss);
     found.remedies = remedy(Actor::Sender, SendingAction::RaiseSendBuffer { bytes: cap, usual, need });
     found.to_confirm = confirm(SendingQuestion::WhichCap {
         rounds: (plateau.after - plateau.first) as u64,
@@ -114,9 +115,9 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     Some(found)
 }
 
-fn plateau_evidence(case: &TransferView<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Measurement> {
+fn plateau_evidence(view: &TransferView<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Measurement> {
     let rounds = plateau.after - plateau.first;
-    let frames = case.frames_of(Limit::SenderCap);
+    let frames = view.frames_of(LimitingFactor::SenderCap);
     let mut shown = Vec::new();
     if let Some((bytes, cycle)) = plateau.cycle {
         shown.push(evidence(Measure::BytesInTwoRounds, bytes as f64, Unit::Bytes, &frames));

@@ -44,7 +44,9 @@ use super::requests;
 use super::rule::{Check, Evidence, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
+use whyslow_analysis::{
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, LimitingFactor, Measure, Unit,
+};
 use whyslow_core::message::{NOTICEABLE_WAIT, may_be_unrelated};
 use whyslow_units::Nanos;
 
@@ -56,35 +58,35 @@ pub(super) const RULE: Rule = Rule::new(Cause::ServerThink, Check::Transfer(chec
     .may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT)
     .certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
-    let rtt = case.context.rtt?;
-    if think <= rtt.max(NOTICEABLE_WAIT) || think < case.duration().scale(0.2) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let think = view.before.iter().find(|phase| phase.limit == LimitingFactor::ServerThink)?.time;
+    let rtt = view.context.rtt?;
+    if think <= rtt.max(NOTICEABLE_WAIT) || think < view.duration().scale(0.2) {
         return None;
     }
-    if case.is_ssh_message() && think < LOGIN {
+    if view.is_ssh_message() && think < LOGIN {
         return None;
     }
     // A switch connects to the controller that asks it.
-    let by = case.facts.end_of(case.sender);
+    let by = view.facts.end_of(view.sender);
     let statement = ExchangeStatement::ResponseLate { by, took_s: think, rtt_s: rtt };
     // It may be a proxy, and then the time is spent behind it.
-    let split = is_relayed(case) || is_two_machines(case);
-    let unseen = may_be_unseen(case);
+    let split = is_relayed(view) || is_two_machines(view);
+    let unseen = may_be_unseen(view);
     // For small messages of an unknown protocol there is no evidence that one answers the other.
-    let is_open = may_be_unrelated(case.facts, case.transfer, think);
+    let is_open = may_be_unrelated(view.facts, view.transfer, think);
     let timer = timer_of(think);
     let weight = if split || unseen || is_open || timer.is_some() { 0.5 } else { 0.85 };
-    let mut found = finding(Cause::ServerThink, think, case.trust(weight), statement);
+    let mut found = finding(Cause::ServerThink, think, view.trust(weight), statement);
     found.evidence.push(evidence(
         Measure::RequestToFirstByte,
         think.as_secs_f64(),
         Unit::Seconds,
-        &[case.transfer.frames.0],
+        &[view.transfer.frames.0],
     ));
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::ProfileRequest { at: by });
-    found.details.extend(requests::answered_by(case));
+    found.details.extend(requests::answered_by(view));
     found.to_confirm = confirm(match timer {
         Some(timer_s) => ExchangeQuestion::WaitLikeTimer { timer_s },
         None if unseen => ExchangeQuestion::LongSegmentsUnseen,
@@ -111,11 +113,11 @@ fn timer_of(wait: Nanos) -> Option<Nanos> {
 mod tests {
     use crate::rules::TransferView;
     use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, ms};
-    use whyslow_analysis::Limit;
     use whyslow_analysis::LimitTime;
+    use whyslow_analysis::LimitingFactor;
     use whyslow_analysis::types::Side;
     use whyslow_core::message::waits;
-    use whyslow_core::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
+    use whyslow_core::tcp::facts::{ExchangeFacts, Loss, PeerMessage, SendPause, TransferFacts};
     use whyslow_core::tcp::payload::Protocol;
     use whyslow_units::{Nanos, Time};
 
@@ -172,12 +174,12 @@ mod tests {
         let found = |milliseconds: i64, protocol| {
             let mut scene = SyntheticTransfer::flights(&[1_500]);
             scene.facts.content[1].protocol = protocol;
-            let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
-            scene.judge(|case| {
-                let TransferView { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
-                let case =
-                    TransferView { facts, first, sender, transfer, partition, before: &before, context, earlier };
-                super::check(&case).is_some()
+            let before = [LimitTime { limit: LimitingFactor::ServerThink, time: ms(milliseconds) }];
+            scene.judge(|view| {
+                let TransferView { facts, first, sender, transfer, attribution, context, earlier, .. } = *view;
+                let view =
+                    TransferView { facts, first, sender, transfer, attribution, before: &before, context, earlier };
+                super::check(&view).is_some()
             })
         };
         assert!(found(150, None) && found(300, Some(Protocol::Ssh)));
@@ -248,13 +250,13 @@ mod tests {
         move |scene: &mut SyntheticTransfer| {
             let first = &mut scene.facts.directions[1].transfers[0];
             (first.rounds_total, first.max_in_flight) = (1 + pauses as u64, 60);
-            first.gaps = (0..pauses)
-                .map(|n| Gap {
+            first.pauses = (0..pauses)
+                .map(|n| SendPause {
                     app_limited: true,
                     idle: true,
                     after_len: 60,
                     before_len: 40,
-                    ..Gap::example(at_ms(milliseconds * n), at_ms(milliseconds * (n + 1)))
+                    ..SendPause::example(at_ms(milliseconds * n), at_ms(milliseconds * (n + 1)))
                 })
                 .collect();
         }
@@ -361,12 +363,12 @@ mod tests {
             let mut scene = SyntheticTransfer::flights(&[bytes]);
             scene.facts.endpoints[1].1 = 5_000;
             scene.facts.directions[1].largest_len = MSS;
-            let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
-            scene.judge(|case| {
-                let TransferView { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
-                let case =
-                    TransferView { facts, first, sender, transfer, partition, before: &before, context, earlier };
-                super::check(&case).map(|found| found.confidence)
+            let before = [LimitTime { limit: LimitingFactor::ServerThink, time: ms(milliseconds) }];
+            scene.judge(|view| {
+                let TransferView { facts, first, sender, transfer, attribution, context, earlier, .. } = *view;
+                let view =
+                    TransferView { facts, first, sender, transfer, attribution, before: &before, context, earlier };
+                super::check(&view).map(|found| found.confidence)
             })
         };
         assert_eq!([sure(300, 1_500), sure(300, 700), sure(9_000, 1_500)], [Some(0.5), Some(0.85), Some(0.85)]);

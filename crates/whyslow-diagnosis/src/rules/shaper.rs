@@ -39,7 +39,7 @@ use super::rule_input::TransferView;
 use crate::estimate::HEADERS;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
+    Actor, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
 };
 use whyslow_core::tcp::facts::RoundFacts;
 use whyslow_units::Nanos;
@@ -57,64 +57,64 @@ const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
-fn rise(case: &TransferView<'_>) -> Option<QueueRise> {
-    let burst = case.partition.shape.burst?;
-    let rounds = &case.transfer.rounds;
+fn rise(view: &TransferView<'_>) -> Option<QueueRise> {
+    let burst = view.attribution.shape.burst?;
+    let rounds = &view.transfer.rounds;
     // The last round has the queue, though it may have begun before: one that takes all the rest
     // leaves no other.
     let bend = rounds.partition_point(|round| round.start < burst.until).min(rounds.len().saturating_sub(1));
-    let typical = |range: std::ops::Range<usize>| median(range.filter_map(|index| case.round_trip(index)).collect());
+    let typical = |range: std::ops::Range<usize>| median(range.filter_map(|index| view.round_trip(index)).collect());
     // The round of the bend itself has both.
-    let before = typical(0..bend.saturating_sub(1)).or(case.context.rtt)?;
+    let before = typical(0..bend.saturating_sub(1)).or(view.context.rtt)?;
     let after = typical(bend..rounds.len())?;
     (after >= before.scale(RISE.0) && after - before >= RISE.1)
         .then_some(QueueRise { before_s: before, after_s: after })
 }
 
 /// Whether a shaper explains the rate, so that `bandwidth` need not.
-fn is_shaped(case: &TransferView<'_>) -> bool {
-    rise(case).is_some() || is_hidden(case)
+fn is_shaped(view: &TransferView<'_>) -> bool {
+    rise(view).is_some() || is_hidden(view)
 }
 
 /// Whether a burst preceded the rate, and a queue behind it cannot be visible here.
-fn is_hidden(case: &TransferView<'_>) -> bool {
-    case.partition.shape.burst.is_some() && case.context.hides_queue()
+fn is_hidden(view: &TransferView<'_>) -> bool {
+    view.attribution.shape.burst.is_some() && view.context.hides_queue()
 }
 
 /// Whether the receive window was usually full before the bend and after it. The rate is then a
 /// window a round trip, before as after, and falls as much on a path that becomes longer.
-fn is_full_throughout(case: &TransferView<'_>) -> bool {
-    let rounds = &case.transfer.rounds;
-    let until = case.partition.shape.burst.map(|burst| burst.until);
+fn is_full_throughout(view: &TransferView<'_>) -> bool {
+    let rounds = &view.transfer.rounds;
+    let until = view.attribution.shape.burst.map(|burst| burst.until);
     let bend = rounds.partition_point(|round| until.is_some_and(|until| round.start < until));
     let (before, after) = rounds.split_at(bend);
     let is_usually_full = |rounds: &[RoundFacts]| {
         let is_full = |round: &&RoundFacts| {
-            round.window.is_some_and(|window| window.saturating_sub(round.in_flight) < case.context.mss)
+            round.window.is_some_and(|window| window.saturating_sub(round.in_flight) < view.context.mss)
         };
         rounds.iter().filter(is_full).count() * 2 > rounds.len()
     };
     is_usually_full(before) && is_usually_full(after)
 }
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let shape = &case.partition.shape;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let shape = &view.attribution.shape;
     let (steady, burst) = shape.steady.zip(shape.burst)?;
-    let rise = rise(case);
-    if rise.is_none() && !is_hidden(case) {
+    let rise = rise(view);
+    if rise.is_none() && !is_hidden(view) {
         return None;
     }
-    let held = case.time(Limit::Bandwidth);
-    if !case.matters(held, 0.2) {
+    let held = view.time(LimitingFactor::Bandwidth);
+    if !view.matters(held, 0.2) {
         return None;
     }
-    let mss = case.context.mss as f64;
+    let mss = view.context.mss as f64;
     let on_the_wire = steady * (mss + HEADERS) / mss;
-    let since = burst.until - case.transfer.start;
+    let since = burst.until - view.transfer.start;
     let statement = LinkStatement::Shaped { burst: burst.bytes, burst_bps: burst.rate, rate_bps: steady, queue: rise };
-    let is_full = is_full_throughout(case);
+    let is_full = is_full_throughout(view);
     let confidence = if rise.is_some() && !is_full { 0.7 } else { HIDDEN };
-    let mut found = finding(Cause::Shaper, held, case.trust(confidence), statement);
+    let mut found = finding(Cause::Shaper, held, view.trust(confidence), statement);
     found.evidence.push(evidence(Measure::BurstBeyondRate, burst.bytes as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::RateOfBurst, burst.rate, Unit::BitsPerSecond, &[]));
     found.evidence.push(evidence(Measure::BurstUsedUpAfter, since.as_millis_f64(), Unit::Milliseconds, &[]));
@@ -122,7 +122,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         Measure::RateAfterBurst,
         steady,
         Unit::BitsPerSecond,
-        &case.frames_of(Limit::Bandwidth),
+        &view.frames_of(LimitingFactor::Bandwidth),
     ));
     found.evidence.push(evidence(Measure::WireRate, on_the_wire, Unit::BitsPerSecond, &[]));
     if let Some(QueueRise { before_s, after_s }) = rise {
@@ -171,7 +171,7 @@ mod tests {
     fn burst_then_lower_rate_with_a_queue_is_a_shaper() {
         let mut scene = shaped();
         // ACKs keep coming from a queue.
-        scene.transfer.gaps.truncate(2);
+        scene.transfer.pauses.truncate(2);
         let found = scene.finding(Cause::Shaper).unwrap();
         let burst = found.evidence.iter().find(|e| e.kind == whyslow_analysis::Measure::BurstBeyondRate).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn window_that_is_full_all_along_may_be_on_a_longer_path() {
         let mut scene = shaped();
-        scene.transfer.gaps.truncate(2);
+        scene.transfer.pauses.truncate(2);
         let free = scene.finding(Cause::Shaper).unwrap();
         scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(round.in_flight + 500));
         let full = scene.finding(Cause::Shaper).unwrap();
@@ -194,7 +194,7 @@ mod tests {
         let mut scene = shaped();
         let last = &mut scene.transfer;
         last.rounds.truncate(2);
-        last.gaps.truncate(1);
+        last.pauses.truncate(1);
         last.rounds[1] = RoundFacts { bytes: 590_000, in_flight: 590_000, rtt: Some(ms(180)), ..last.rounds[1] };
         last.last_send = last.rounds[1].start;
         last.seq.1 = 1 + 640_000;

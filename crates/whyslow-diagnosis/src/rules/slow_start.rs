@@ -41,44 +41,45 @@ use super::rule_input::TransferView;
 use crate::estimate::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, FirstWindow, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
+    Actor, Finding, FirstWindow, LimitingFactor, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement,
+    Unit,
 };
-use whyslow_core::tcp::facts::Gap;
+use whyslow_core::tcp::facts::SendPause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check)).fully_modelled().proof(Proof::Model);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::SlowStart);
-    if !case.matters(lost, 0.15) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::SlowStart);
+    if !view.matters(lost, 0.15) {
         return None;
     }
-    let rounds = &case.transfer.rounds;
+    let rounds = &view.transfer.rounds;
     // Messages before the bulk (the settings of HTTP/2, a status line) are not flights that open a
     // window.
-    let opens = case.partition.rounds.iter().position(|limit| *limit == Limit::SlowStart).unwrap_or(0);
+    let opens = view.attribution.rounds.iter().position(|limit| *limit == LimitingFactor::SlowStart).unwrap_or(0);
     let first = rounds.get(opens)?;
-    let mss = case.context.mss;
-    let needed = case.transfer.bytes().div_ceil(mss);
+    let mss = view.context.mss;
+    let needed = view.transfer.bytes().div_ceil(mss);
     // Where much of the transfer is not in the capture, the first flight is not known.
-    let seen = case.transfer.unseen * 10 <= case.transfer.bytes();
-    let initial = initial_window(case).filter(|_| seen);
+    let seen = view.transfer.unseen * 10 <= view.transfer.bytes();
+    let initial = initial_window(view).filter(|_| seen);
     let first_flight = seen.then_some(first.in_flight);
-    let statement = SendingStatement::SlowStart { spent_s: lost, whole_s: case.duration(), first_flight };
-    let small_ends = ends_short(case);
-    let confidence = match case.share(lost) {
+    let statement = SendingStatement::SlowStart { spent_s: lost, whole_s: view.duration(), first_flight };
+    let small_ends = ends_short(view);
+    let confidence = match view.share(lost) {
         _ if small_ends => 0.6,
         share if share >= 0.5 => 0.9,
         _ => 0.7,
     };
-    let mut found = finding(Cause::SlowStart, lost, case.trust(confidence), statement);
-    let frames = case.frames_of(Limit::SlowStart);
-    let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
+    let mut found = finding(Cause::SlowStart, lost, view.trust(confidence), statement);
+    let frames = view.frames_of(LimitingFactor::SlowStart);
+    let opening = view.attribution.rounds.iter().filter(|limit| **limit == LimitingFactor::SlowStart).count();
     found.evidence.push(evidence(Measure::RoundsOfSlowStart, opening as f64, Unit::Rounds, &frames));
     if seen {
         let frames = [first.first_frame, first.last_frame];
         found.evidence.push(evidence(Measure::FirstFlight, first.in_flight as f64, Unit::Bytes, &frames));
     }
-    if let Some(rtt) = case.rtt() {
+    if let Some(rtt) = view.rtt() {
         found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
         let window = initial.unwrap_or(INITIAL_WINDOW).max(INITIAL_WINDOW);
         let model = rounds_needed(needed, window);
@@ -89,20 +90,20 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     if small_ends {
         found.to_confirm = confirm(SendingQuestion::FlightsEndShort);
     }
-    found.remedies = remedies(case, initial, needed);
+    found.remedies = remedies(view, initial, needed);
     Some(found)
 }
 
 /// Whether most pauses of slow start came after a segment that was cut short, as a program leaves
 /// it that has no more to send.
-fn ends_short(case: &TransferView<'_>) -> bool {
-    let opening = |gap: &&Gap| {
-        let spans = &case.partition.spans;
+fn ends_short(view: &TransferView<'_>) -> bool {
+    let opening = |gap: &&SendPause| {
+        let spans = &view.attribution.spans;
         let at = spans.partition_point(|span| span.start < gap.start);
-        spans.get(at).is_some_and(|span| span.start == gap.start && span.limit == Limit::SlowStart)
+        spans.get(at).is_some_and(|span| span.start == gap.start && span.limit == LimitingFactor::SlowStart)
     };
     let (mut all, mut short) = (0, 0);
-    for gap in case.transfer.gaps.iter().filter(opening) {
+    for gap in view.transfer.pauses.iter().filter(opening) {
         all += 1;
         short += usize::from(gap.app_limited);
     }
@@ -112,28 +113,28 @@ fn ends_short(case: &TransferView<'_>) -> bool {
 /// The window that the sender began with, segments: its first flight, unless it ended because the
 /// program had no more for now, the receiver's window had no more room, or parts of it were sent
 /// again.
-fn initial_window(case: &TransferView<'_>) -> Option<u64> {
-    let mss = case.context.mss;
-    let [first, second, ..] = &case.transfer.rounds[..] else { return None };
-    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.app_limited);
+fn initial_window(view: &TransferView<'_>) -> Option<u64> {
+    let mss = view.context.mss;
+    let [first, second, ..] = &view.transfer.rounds[..] else { return None };
+    let by_program = view.transfer.pauses.iter().any(|gap| gap.end == second.start && gap.app_limited);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
     let window = first.in_flight.div_ceil(mss);
     // Bytes acknowledged earlier on the connection have opened it, unless it is smaller than they
     // could make it.
-    let is_first = case.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
+    let is_first = view.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
     (!by_program && !by_window && is_first && first.retransmitted == 0).then_some(window)
 }
 
 /// A warm connection; and a larger first flight, up to the receiver's first window.
-fn remedies(case: &TransferView<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
-    let mss = case.context.mss;
-    let first = case.transfer.rounds.first();
-    let window = first.and_then(|first| first.window).filter(|&window| window < case.transfer.bytes());
+fn remedies(view: &TransferView<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
+    let mss = view.context.mss;
+    let first = view.transfer.rounds.first();
+    let window = first.and_then(|first| first.window).filter(|&window| window < view.transfer.bytes());
     let cap =
         window.map(|window| FirstWindow { window, segments: window / mss, needed }).filter(|cap| cap.segments < needed);
     let to = needed.min(LARGEST_INITIAL_WINDOW);
     let from = initial.unwrap_or(INITIAL_WINDOW);
-    let ipv6 = case.facts.endpoints[!case.sender].0.is_ipv6();
+    let ipv6 = view.facts.endpoints[!view.sender].0.is_ipv6();
     let mut remedies = remedy(Actor::Application, SendingAction::ReuseConnection { cap });
     if to > from && window.is_none_or(|window| window / mss > from) {
         let action = SendingAction::RaiseInitialWindow { from: initial, to, cap, ipv6 };
@@ -154,7 +155,7 @@ mod tests {
     fn flights_with_a_short_end_may_be_the_applications() {
         let mut scene = SyntheticTransfer::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
+        scene.transfer.pauses.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.confidence < 0.8 && !found.to_confirm.is_empty(), "{found:?}");
     }
@@ -174,7 +175,7 @@ mod tests {
             found.remedies.iter().any(raises)
         };
         assert!(from(|_| ()));
-        assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
+        assert!(!from(|scene| scene.transfer.pauses[0].app_limited = true), "the program had no more");
         assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
         assert!(!from(|scene| scene.transfer.rounds[0].retransmitted = 3), "parts were sent again");
     }
@@ -182,7 +183,7 @@ mod tests {
     #[test]
     fn message_before_the_bulk_is_not_its_first_flight() {
         let mut scene = SyntheticTransfer::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
-        scene.transfer.gaps[0].app_limited = true;
+        scene.transfer.pauses[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
         let is_bulk = matches!(
             found.statement,

@@ -39,7 +39,8 @@ use super::rule_input::TransferView;
 use crate::estimate::HEADERS;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, SmallSegmentReason, Unit,
+    Actor, Finding, LimitingFactor, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement,
+    SmallSegmentReason, Unit,
 };
 use whyslow_core::tcp::facts::RoundFacts;
 use whyslow_units::Nanos;
@@ -55,50 +56,50 @@ const MIN_BULK: u64 = 10;
 /// 3.8.6.2.1). Half and twice change 2 and 1 of 2,061 captures.
 const SMALL: f64 = 0.5;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let transfer = case.transfer;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let transfer = view.transfer;
     if transfer.segments < MIN_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
         return None;
     }
-    let mss = case.context.mss as f64;
+    let mss = view.context.mss as f64;
     let mean = (transfer.bytes() + transfer.retransmitted_bytes - transfer.unseen) as f64 / transfer.segments as f64;
     if mean >= SMALL * mss || mean < 1.0 {
         return None;
     }
     // A program that writes no faster has no more to fill them with.
-    if case.partition.shape.written.is_some() {
+    if view.attribution.shape.written.is_some() {
         return None;
     }
     // Messages that are sent one by one as they arise are not a bulk transfer: nothing waits behind
     // them.
-    if transfer.bytes() < MIN_BULK * case.context.mss {
+    if transfer.bytes() < MIN_BULK * view.context.mss {
         return None;
     }
     // A window of less than two segments cannot hold a full one and leave the sender anything to
     // wait with.
     let window = transfer.rounds.iter().filter_map(|round| round.window).max();
     let silly = window.is_some_and(|window| (window as f64) < 2.0 * mss);
-    let in_flight = |round: &&RoundFacts| round.in_flight >= case.context.mss;
+    let in_flight = |round: &&RoundFacts| round.in_flight >= view.context.mss;
     if !silly && transfer.rounds.iter().filter(in_flight).count() * 2 < transfer.rounds.len() {
         return None;
     }
     let empty = 1.0 - mean / mss;
     let doublings = libm::log2(mss / mean);
-    let opening = case.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(case.time(Limit::SlowStart));
+    let opening = view.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(view.time(LimitingFactor::SlowStart));
     // A window that lets nothing else pass is the cause itself: its time is reported there.
-    let by_window = silly && case.matters(case.time(Limit::ReceiveWindow), 0.2);
+    let by_window = silly && view.matters(view.time(LimitingFactor::ReceiveWindow), 0.2);
     let on_the_wire = 1.0 - ((mss + HEADERS) / mss) / ((mean + HEADERS) / mean);
     let lost = opening
-        + (case.time(Limit::CongestionAvoidance) + case.time(Limit::LossRecovery)).scale(empty)
-        + case.time(Limit::Bandwidth).scale(on_the_wire);
+        + (view.time(LimitingFactor::CongestionAvoidance) + view.time(LimitingFactor::LossRecovery)).scale(empty)
+        + view.time(LimitingFactor::Bandwidth).scale(on_the_wire);
     let reason = match window.filter(|_| by_window) {
         Some(window) => SmallSegmentReason::Window { window },
-        None if !case.matters(lost, 0.1) => return None,
-        None => SmallSegmentReason::Writes { cost_s: lost, whole_s: case.duration() },
+        None if !view.matters(lost, 0.1) => return None,
+        None => SmallSegmentReason::Writes { cost_s: lost, whole_s: view.duration() },
     };
-    let statement = SendingStatement::SmallSegments { mean: mean.round() as u64, mss: case.context.mss, reason };
+    let statement = SendingStatement::SmallSegments { mean: mean.round() as u64, mss: view.context.mss, reason };
     let lost = if by_window { Nanos::ZERO } else { lost };
-    let mut found = finding(Cause::SmallSegments, lost, case.trust(if silly { 0.75 } else { 0.6 }), statement);
+    let mut found = finding(Cause::SmallSegments, lost, view.trust(if silly { 0.75 } else { 0.6 }), statement);
     let frames = [transfer.frames.0, transfer.frames.1];
     found.evidence.push(evidence(Measure::MeanSegment, mean, Unit::Bytes, &frames));
     found.evidence.push(evidence(Measure::SegmentSize, mss, Unit::Bytes, &[]));
@@ -107,7 +108,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     if silly && let Some(window) = window {
         found.evidence.push(evidence(Measure::LargestWindow, window as f64, Unit::Bytes, &[]));
     }
-    found.remedies = fix_for(silly, case.context.mss);
+    found.remedies = fix_for(silly, view.context.mss);
     found.to_confirm = confirm(SendingQuestion::WindowInSegments);
     Some(found)
 }
@@ -146,7 +147,7 @@ mod tests {
         for round in &mut scene.transfer.rounds {
             round.window = Some(600);
         }
-        for pause in &mut scene.transfer.gaps {
+        for pause in &mut scene.transfer.pauses {
             pause.release = Release::WindowAck;
         }
         scene.transfer.segments = 50;
@@ -176,7 +177,7 @@ mod tests {
     fn application_writing_in_trickles_has_no_small_segments_cost() {
         let mut scene = SyntheticTransfer::flights(&[500; 40]);
         scene.transfer.segments = 80;
-        for pause in &mut scene.transfer.gaps {
+        for pause in &mut scene.transfer.pauses {
             *pause = gap(pause.start, pause.end, Release::Nothing);
             (pause.app_limited, pause.idle) = (true, true);
         }

@@ -31,51 +31,51 @@ use super::rule_input::{TransferView, lacks_ip_headers};
 use crate::limit::Span;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, RetransmissionKind, Unit,
+    Actor, Finding, LimitingFactor, LossAction, LossQuestion, LossStatement, Measure, Remedy, RetransmissionKind, Unit,
 };
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let kinds = &case.transfer.retransmitted;
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let kinds = &view.transfer.retransmitted;
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
     // Those that answered SACKs are reordering's doing.
-    let needless = kinds.spurious.saturating_sub(case.transfer.spurious_fast);
+    let needless = kinds.spurious.saturating_sub(view.transfer.spurious_fast);
     if needless == 0 {
         return None;
     }
     // A few among many cost the wait for them; a slow growth long after has other reasons.
-    let cuts_window = needless * 100 >= case.transfer.segments;
+    let cuts_window = needless * 100 >= view.transfer.segments;
     let share = needless as f64 / all as f64;
     // The wait for the first of them and its effects: before it no retransmission was needless, and
     // no window was reduced for one.
-    let first = case.direction().retransmissions.iter().find(|copy| {
-        copy.kind == RetransmissionKind::Spurious && copy.time >= case.transfer.start && copy.time <= case.transfer.end
+    let first = view.direction().retransmissions.iter().find(|copy| {
+        copy.kind == RetransmissionKind::Spurious && copy.time >= view.transfer.start && copy.time <= view.transfer.end
     });
     let since = first?.time;
     let of_it = |span: &&Span| match span.limit {
-        Limit::LossRecovery | Limit::Timeout => span.end >= since,
-        Limit::CongestionAvoidance => cuts_window && span.start >= since,
+        LimitingFactor::LossRecovery | LimitingFactor::Timeout => span.end >= since,
+        LimitingFactor::CongestionAvoidance => cuts_window && span.start >= since,
         _ => false,
     };
-    let repairing: Nanos = case.partition.spans.iter().filter(of_it).map(Span::length).sum();
+    let repairing: Nanos = view.attribution.spans.iter().filter(of_it).map(Span::length).sum();
     let lost = repairing.scale(share);
-    if !case.matters(lost, 0.05) {
+    if !view.matters(lost, 0.05) {
         return None;
     }
     let statement = LossStatement::SpuriouslyRetransmitted { segments: needless, of: all, cost_s: lost };
     // Without IP numbers a copy that the network made is like one of the sender's.
-    let doubtful = lacks_ip_headers(case.facts) && !case.near_sender();
+    let doubtful = lacks_ip_headers(view.facts) && !view.near_sender();
     let confidence = if doubtful { 0.45 } else { 0.75 };
-    let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), statement);
+    let mut found = finding(Cause::SpuriousRetransmission, lost, view.trust(confidence), statement);
     if doubtful {
         found.to_confirm = confirm(LossQuestion::OriginOfCopies);
     }
-    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = view.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::SpuriousRetransmissions, needless as f64, Unit::Segments, &frames));
-    let ipv6 = case.facts.endpoints[!case.sender].0.is_ipv6();
+    let ipv6 = view.facts.endpoints[!view.sender].0.is_ipv6();
     found.remedies = vec![
         Remedy::new(Actor::Sender, LossAction::RaiseTimerFloor { ipv6 }),
         Remedy::new(Actor::Sender, LossAction::UpdateKernel),
@@ -89,14 +89,14 @@ mod tests {
     use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, gap, ms};
     use whyslow_analysis::cause::Cause;
     use whyslow_analysis::{Frame, RetransmissionKind};
-    use whyslow_core::tcp::facts::{Gap, Release, Retransmission};
+    use whyslow_core::tcp::facts::{Release, Retransmission, SendPause};
 
     /// A thousand segments, one of which the timer sent again after 0.6 s though it had arrived.
     fn held() -> SyntheticTransfer {
         let mut scene = SyntheticTransfer::flights(&[10 * MSS, 20 * MSS, 40 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(600);
-        scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });
+        scene.transfer.pauses.push(SendPause { is_retransmit: true, ..gap(start, end, Release::Timer) });
         scene.transfer.rounds[2].last_send = end;
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
         scene.transfer.segments = 1_000;

@@ -40,8 +40,8 @@ use whyslow_analysis::{
 pub(super) const RULE: Rule =
     Rule::new(Cause::SynLoss, Check::Connection(check)).certain_with(&[Evidence::Opening]).saves(Saving::CostIfCarried);
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let facts = case.facts;
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let facts = view.facts;
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
     // SYNs that were never answered are not only lost, nor are SYN-ACKs that never reach the
@@ -76,7 +76,7 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
         took_s: done - syn,
         opening: if handshake.ack.is_some() { Opening::Opened } else { Opening::NeverOpened },
     };
-    let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), statement);
+    let mut found = finding(Cause::SynLoss, lost, view.trust(0.9), statement);
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
     found.evidence.push(evidence(Measure::SynsRetransmitted, again as f64, Unit::Syns, &frames));
     found.evidence.push(evidence(Measure::SynAcksRetransmitted, answers as f64, Unit::SynAcks, &[]));

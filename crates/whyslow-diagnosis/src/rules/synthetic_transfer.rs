@@ -7,8 +7,8 @@ use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::Side;
 use whyslow_analysis::{Finding, Frame, State};
 use whyslow_core::tcp::facts::{
-    CaptureDefects, DirectionFacts, Facts, Gap, HandshakeFacts, Offer, PeerMessage, Release, RoundFacts, RttFacts,
-    TransferFacts, Vantage,
+    CaptureDefects, DirectionFacts, Facts, HandshakeFacts, Offer, PeerMessage, Release, RoundFacts, RttFacts,
+    SendPause, TransferFacts, Vantage,
 };
 use whyslow_units::{Nanos, Time};
 
@@ -32,8 +32,8 @@ pub(super) fn at_ms(milliseconds: i64) -> Time {
 }
 
 /// A pause within a transfer.
-pub(super) fn gap(start: Time, end: Time, release: Release) -> Gap {
-    Gap { last_ack: false, ..crate::estimate::synthetic_transfer::gap(start, end, release) }
+pub(super) fn gap(start: Time, end: Time, release: Release) -> SendPause {
+    SendPause { last_ack: false, ..crate::estimate::synthetic_transfer::gap(start, end, release) }
 }
 
 /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
@@ -68,7 +68,7 @@ fn transfer_of(sizes: &[u64]) -> TransferFacts {
         rounds_total: sizes.len() as u64,
         segments: bytes.div_ceil(MSS),
         max_in_flight: sizes.iter().copied().max().unwrap_or(0),
-        gaps: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
+        pauses: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
         rounds,
         ..TransferFacts::default()
     }
@@ -145,21 +145,21 @@ impl SyntheticTransfer {
 
     /// The verdict on it.
     pub fn verdict(&self) -> whyslow_analysis::Verdict {
-        self.judge(|case| verdict(case, &check_transfer(case)))
+        self.judge(|view| verdict(view, &check_transfer(view)))
     }
 
     /// Result of `by` for it as a case.
     pub fn judge<T>(&self, by: impl Fn(&TransferView<'_>) -> T) -> T {
         let context = Context::new(&self.facts, Side::B);
-        let partition = limit::partition(&self.transfer, &context);
-        let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
+        let attribution = limit::attribute_time(&self.transfer, &context);
+        let whole: Nanos = attribution.spans.iter().map(limit::Span::length).sum();
         assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
         by(&TransferView {
             facts: &self.facts,
             first: Time::ZERO,
             sender: Side::B,
             transfer: &self.transfer,
-            partition: &partition,
+            attribution: &attribution,
             before: &[],
             context,
             earlier: &[],
@@ -181,7 +181,7 @@ impl SyntheticTransfer {
 
     /// Until when an answer is waited for.
     pub fn awaited_until(&self) -> Option<Time> {
-        with_connection(&self.facts, |case| awaited_until(case, &check_connection(case)))
+        with_connection(&self.facts, |view| awaited_until(view, &check_connection(view)))
     }
 
     /// The finding of this cause.
@@ -191,7 +191,7 @@ impl SyntheticTransfer {
 }
 
 fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
-    with_connection(facts, |case| check_connection(case).into_iter().find(|finding| finding.cause == cause))
+    with_connection(facts, |view| check_connection(view).into_iter().find(|finding| finding.cause == cause))
 }
 
 fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionView<'_>) -> T) -> T {

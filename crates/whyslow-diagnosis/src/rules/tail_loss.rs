@@ -42,31 +42,31 @@ use whyslow_analysis::types::RTO_MIN;
 use whyslow_analysis::{
     Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, RepairSpeed, TailRepair, Unit,
 };
-use whyslow_core::tcp::facts::Gap;
+use whyslow_core::tcp::facts::SendPause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = wait_for_tails(case);
-    if lost_nothing(case) || !case.matters(lost, 0.1) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = wait_for_tails(view);
+    if lost_nothing(view) || !view.matters(lost, 0.1) {
         return None;
     }
-    let longest = tail_waits(case).max_by_key(|gap| gap.end - gap.start)?;
-    let number = tail_waits(case).count() as u64;
-    let probes = case.transfer.retransmitted.tail_probe;
+    let longest = tail_waits(view).max_by_key(|gap| gap.end - gap.start)?;
+    let number = tail_waits(view).count() as u64;
+    let probes = view.transfer.retransmitted.tail_probe;
     let repaired_by = if probes > 0 { TailRepair::Probe } else { TailRepair::Timer };
-    let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: case.duration() };
-    let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
-    let is_guess = unseen > 0 && case.transfer.retransmitted.fast == 0;
+    let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: view.duration() };
+    let unseen = tail_waits(view).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
+    let is_guess = unseen > 0 && view.transfer.retransmitted.fast == 0;
     let confidence = if is_guess {
         BY_IP_NUMBERS
-    } else if loss_cost::may_be_needless(case) {
+    } else if loss_cost::may_be_needless(view) {
         0.7
     } else {
         0.85
     };
-    let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
-    found.spans = case.spans_of(tail_waits(case));
+    let mut found = finding(Cause::TailLoss, lost, view.trust(confidence), statement);
+    found.spans = view.spans_of(tail_waits(view));
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
         found.evidence.push(evidence(Measure::WaitsWithMissingIpId, unseen as f64, Unit::Waits, &frames));
@@ -79,26 +79,26 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         &frames,
     ));
     found.evidence.push(evidence(Measure::TailLossProbes, probes as f64, Unit::Probes, &[]));
-    if let Some(rtt) = case.rtt() {
+    if let Some(rtt) = view.rtt() {
         found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.remedies = remedies(case);
+    found.remedies = remedies(view);
     Some(found)
 }
 
 /// A probe for a lone segment also waits for the time that its ACK may be delayed (RFC 8985 section
 /// 7.2; Linux: 200 ms), and so has no effect if the timer is as short.
-fn remedies(case: &TransferView<'_>) -> Vec<Remedy> {
-    let probes = case.direction().retransmitted.tail_probe > 0;
-    let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
-    let is_late = |gap: &Gap| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));
-    let late = tail_waits(case).filter(|gap| is_late(gap)).count();
+fn remedies(view: &TransferView<'_>) -> Vec<Remedy> {
+    let probes = view.direction().retransmitted.tail_probe > 0;
+    let probe = view.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
+    let is_late = |gap: &SendPause| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));
+    let late = tail_waits(view).filter(|gap| is_late(gap)).count();
     let find = |repair| Remedy::new(Actor::Network, LossAction::FindTailLoss { repair });
     if late == 0 || probes {
         return vec![find(RepairSpeed::Best)];
     }
     let find = find(RepairSpeed::Improvable);
-    if late < tail_waits(case).count() || probe.is_none() {
+    if late < tail_waits(view).count() || probe.is_none() {
         return vec![find];
     }
     vec![Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: None }), find]
@@ -118,7 +118,7 @@ mod tests {
         let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(900);
-        scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
+        scene.transfer.pauses.push(SendPause { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
         scene.transfer.retransmitted.timeout = 1;
         scene.transfer.losses = vec![Loss::default()];
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
@@ -144,7 +144,7 @@ mod tests {
         let confidence = |missing: Option<u32>| {
             let mut scene = tail();
             scene.facts.vantage.near = Near::Middle;
-            scene.transfer.gaps.last_mut().unwrap().missing = missing;
+            scene.transfer.pauses.last_mut().unwrap().missing = missing;
             scene.finding(Cause::TailLoss).unwrap().confidence
         };
         assert!(confidence(Some(1)) <= BY_IP_NUMBERS && confidence(None) > BY_IP_NUMBERS);
@@ -156,7 +156,11 @@ mod tests {
             let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
             let start = scene.transfer.last_send;
             let end = start + ms(wait);
-            scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
+            scene.transfer.pauses.push(SendPause {
+                tail: true,
+                is_retransmit: true,
+                ..gap(start, end, Release::Timer)
+            });
             scene.transfer.retransmitted.timeout = 1;
             scene.facts.directions[1].retransmitted.tail_probe = probes;
             (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));

@@ -55,7 +55,7 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
         Near::Middle | Near::Unknown => false,
     };
     let direction = &facts.directions[sender];
-    let silences = direction.transfers.iter().flat_map(|transfer| &transfer.gaps);
+    let silences = direction.transfers.iter().flat_map(|transfer| &transfer.pauses);
     let mut silences = silences.filter(|gap| {
         gap.release == Release::Nothing
             && (gap.app_limited || gap.idle)
@@ -83,7 +83,7 @@ mod tests {
         scene.facts.is_text = true;
         scene.facts.ttl = [(ttl, ttl); 2];
         scene.facts.vantage.near = Near::Client;
-        let pause = &mut scene.transfer.gaps[0];
+        let pause = &mut scene.transfer.pauses[0];
         (pause.release, pause.idle) = (Release::Nothing, true);
         scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
         (scene.facts.directions[1].bytes, scene.facts.directions[1].largest_len) = (24_000, 1_000);
@@ -100,8 +100,8 @@ mod tests {
         near.facts.vantage.near = Near::Server;
         assert!(check(&near.facts).is_none(), "a lost segment would be in the text");
         let mut brief = text(Some(0));
-        brief.facts.directions[1].transfers[0].gaps[0].end =
-            brief.facts.directions[1].transfers[0].gaps[0].start + ms(5);
+        brief.facts.directions[1].transfers[0].pauses[0].end =
+            brief.facts.directions[1].transfers[0].pauses[0].start + ms(5);
         assert!(check(&brief.facts).is_none());
         brief.facts.directions[1].retransmitted.spurious = 3;
         assert!(check(&brief.facts).is_some(), "a second copy may be the network's");

@@ -40,49 +40,52 @@ use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Evidence, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
+use whyslow_analysis::{
+    Actor, Finding, LimitingFactor, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit,
+};
 use whyslow_core::tcp::facts::{Notice, Release};
 use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    if loss_cost::lost_nothing(case) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    if loss_cost::lost_nothing(view) {
         return None;
     }
     // A lost tail, a lost retransmission, unanswered retries and a path that does not pass large
     // segments have findings of their own.
-    let copies = loss_cost::cost_of_lost_retransmits(case) > Nanos::ZERO;
-    let of_copies = if copies { loss_cost::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
-    let given_up = loss_cost::given_up(case.direction(), case.transfer);
+    let copies = loss_cost::cost_of_lost_retransmits(view) > Nanos::ZERO;
+    let of_copies = if copies { loss_cost::wait_for_lost_retransmits(view) } else { Nanos::ZERO };
+    let given_up = loss_cost::given_up(view.direction(), view.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
-    let lost = (case.time(Limit::Timeout) - loss_cost::wait_for_tails(case) - of_copies - in_vain).or_zero();
-    let before = waited_before(case);
+    let lost = (view.time(LimitingFactor::Timeout) - loss_cost::wait_for_tails(view) - of_copies - in_vain).or_zero();
+    let before = waited_before(view);
     if before > lost {
-        return first_copies(case, before);
+        return first_copies(view, before);
     }
-    if !case.matters(lost, 0.1) {
+    if !view.matters(lost, 0.1) {
         return None;
     }
     let tails = |start| {
-        case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_retransmit)))
+        view.transfer.pauses.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_retransmit)))
     };
     let tails = |start| tails(start) || given_up.first().is_some_and(|first| start >= first.start);
-    let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
+    let waits =
+        view.attribution.spans.iter().filter(|span| span.limit == LimitingFactor::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
-    let spans = case.spans_at(waits.clone());
+    let spans = view.spans_at(waits.clone());
     let longest = waits.max_by_key(|span| span.length())?;
     let length = longest.length();
-    let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
-    let by_timer = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
+    let gap = view.transfer.pauses.iter().find(|gap| gap.start == longest.start);
+    let by_timer = view.transfer.pauses.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let missing: u32 = by_timer.clone().filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
     // A retransmission of data in the capture proves a timer, and duplicate ACKs a path that loses
     // packets; IP numbers alone do not.
     let proven: Nanos = by_timer.filter(|gap| gap.missing.unwrap_or(0) == 0).map(|gap| gap.end - gap.start).sum();
-    let is_guess = missing > 0 && proven < lost.scale(0.5) && case.transfer.retransmitted.fast == 0;
+    let is_guess = missing > 0 && proven < lost.scale(0.5) && view.transfer.retransmitted.fast == 0;
     let confidence = if is_guess { loss_cost::BY_IP_NUMBERS } else { 0.9 };
-    let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::Timeout, lost, case.trust(confidence), statement);
+    let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::Timeout, lost, view.trust(confidence), statement);
     found.spans = spans;
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence(Measure::TimerWaits, number as f64, Unit::Waits, &[]));
@@ -91,43 +94,43 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
         found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &[]));
         found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
     }
-    if let Some(rtt) = case.rtt() {
+    if let Some(rtt) = view.rtt() {
         found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    let during_wait = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
-    let mut notices = super::icmp::undelivered(case.facts, case.sender).filter(during_wait).peekable();
+    let during_wait = |notice: &&Notice| notice.last >= longest.start && notice.time <= view.transfer.end;
+    let mut notices = super::icmp::undelivered(view.facts, view.sender).filter(during_wait).peekable();
     if let Some(notice) = notices.peek() {
-        found.remedies = super::icmp::fix_undelivered(notice, case.facts.endpoints[!case.sender]);
+        found.remedies = super::icmp::fix_undelivered(notice, view.facts.endpoints[!view.sender]);
         found.evidence.extend(notices.map(super::icmp::as_evidence));
         return Some(found);
     }
-    found.remedies = remedies(case);
+    found.remedies = remedies(view);
     Some(found)
 }
 
 /// The loss is the network's. Settings with which the sender would find losses sooner are advised
 /// if the capture shows that they are missing.
-fn remedies(case: &TransferView<'_>) -> Vec<Remedy> {
+fn remedies(view: &TransferView<'_>) -> Vec<Remedy> {
     let mut remedies = remedy(Actor::Network, LossAction::FindFlightLoss);
-    if let Some(side) = loss_cost::without_sack(case.facts) {
-        let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
-        let on = loss_cost::end_of(case.facts, side);
+    if let Some(side) = loss_cost::without_sack(view.facts) {
+        let who = if side == view.sender { Actor::Sender } else { Actor::Receiver };
+        let on = loss_cost::end_of(view.facts, side);
         remedies.push(Remedy::new(who, LossAction::EnableSackForProbes { on }));
-    } else if let Some(wait) = loss_cost::wait_without_probe(case) {
+    } else if let Some(wait) = loss_cost::wait_without_probe(view) {
         remedies.push(Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: Some(wait) }));
     }
     remedies
 }
 
 /// The first copies of a response's first bytes never came here.
-fn first_copies(case: &TransferView<'_>, waited: Nanos) -> Option<Finding> {
-    if waited < whyslow_analysis::types::MIN_NOTICEABLE_DELAY || waited < case.duration().scale(0.1) {
+fn first_copies(view: &TransferView<'_>, waited: Nanos) -> Option<Finding> {
+    if waited < whyslow_analysis::types::MIN_NOTICEABLE_DELAY || waited < view.duration().scale(0.1) {
         return None;
     }
-    let missing = case.transfer.missing_before;
+    let missing = view.transfer.missing_before;
     let statement = LossStatement::LateResponse { wait_s: waited, packets: missing.into() };
-    let mut found = finding(Cause::Timeout, waited, case.trust(loss_cost::BY_IP_NUMBERS), statement);
-    let frames = [case.transfer.frames.0];
+    let mut found = finding(Cause::Timeout, waited, view.trust(loss_cost::BY_IP_NUMBERS), statement);
+    let frames = [view.transfer.frames.0];
     found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &frames));
     found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
     found.remedies = remedy(Actor::Network, LossAction::FindLargeLoss);
@@ -143,14 +146,14 @@ mod tests {
     use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, gap, ms};
     use whyslow_analysis::types::Side;
     use whyslow_analysis::{End, Near};
-    use whyslow_core::tcp::facts::{Fate, Gap};
+    use whyslow_core::tcp::facts::{Fate, SendPause};
 
     /// Two flights, and 900 ms later a segment of the second one again.
     fn silence() -> SyntheticTransfer {
         let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(900);
-        scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });
+        scene.transfer.pauses.push(SendPause { is_retransmit: true, ..gap(start, end, Release::Timer) });
         scene.transfer.rounds[1].last_send = end;
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
         scene.facts.vantage.near = Near::Middle;
@@ -180,8 +183,8 @@ mod tests {
         assert_eq!(advised(&at_sender), [probes], "no probe in 900 ms");
         let probed = |scene: &mut SyntheticTransfer| {
             at_sender(scene);
-            let last = scene.transfer.gaps.len() - 1;
-            scene.transfer.gaps[last - 1].release = Release::Nothing;
+            let last = scene.transfer.pauses.len() - 1;
+            scene.transfer.pauses[last - 1].release = Release::Nothing;
         };
         assert_eq!(advised(&probed), [], "new bytes may have been the probe");
         let probes = |scene: &mut SyntheticTransfer| {

@@ -51,9 +51,9 @@ const MAX_ADVISED: u64 = 4096;
 /// 5.2).
 const MIN_ADVISED: u64 = 1024;
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let transfer = case.transfer;
-    let first = case.facts.content[case.sender].first_record(transfer.seq.0);
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let transfer = view.transfer;
+    let first = view.facts.content[view.sender].first_record(transfer.seq.0);
     let (start, end, _) = first.filter(|(_, _, kind)| *kind == APPLICATION_DATA)?;
     // Without the bytes between, the rounds do not show when the record was complete.
     if transfer.seq.1 <= end || transfer.unseen > 0 {
@@ -67,7 +67,7 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
     }
     let size = end - start;
     let statement = ExchangeStatement::RecordSpansFlights { late_s: lost, record: size, flights: whole as u64 + 1 };
-    let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), statement);
+    let mut found = finding(Cause::TlsRecordBuffering, lost, view.trust(0.8), statement);
     // Behind session tickets it begins in a later frame than the transfer.
     let frame = if start == transfer.seq.0 { &[first.first_frame][..] } else { &[] };
     found.evidence.push(evidence(Measure::FirstRecord, size as f64, Unit::Bytes, frame));

@@ -42,9 +42,9 @@ pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(che
 /// as many (TLS four, STARTTLS and a login as many more), and twice as many are the application's.
 const SURE_TURNS: u64 = 2 * MIN_TURNS;
 
-fn check(case: &ConnectionView<'_>) -> Option<Finding> {
-    let turns = Turns::of(case)?;
-    if turns.are_credited(case) {
+fn check(view: &ConnectionView<'_>) -> Option<Finding> {
+    let turns = Turns::of(view)?;
+    if turns.are_credited(view) {
         return None;
     }
     let statement = ExchangeStatement::RequestsOneByOne {
@@ -55,11 +55,11 @@ fn check(case: &ConnectionView<'_>) -> Option<Finding> {
     };
     let is_sure = turns.share() >= 0.5 && turns.number() >= SURE_TURNS;
     let confidence = if is_sure { 0.9 } else { 0.7 };
-    let mut found = finding(Cause::TurnTaking, turns.lost, case.trust(confidence), statement);
+    let mut found = finding(Cause::TurnTaking, turns.lost, view.trust(confidence), statement);
     found.evidence.push(evidence(Measure::Turns, turns.number() as f64, Unit::Turns, &turns.frames()));
     found.evidence.push(evidence(Measure::RoundTrip, turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::BatchRequests);
     found.remedies.push(Remedy::new(Actor::Application, ExchangeAction::MoveCloser));
-    found.promise(turns.in_one_go(case));
+    found.promise(turns.in_one_go(view));
     Some(found)
 }

@@ -39,12 +39,12 @@ pub(super) struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     /// Turns of this connection; `None` if they are too few, or cost too little.
-    pub fn of(case: &ConnectionView<'a>) -> Option<Self> {
-        let facts = case.facts;
+    pub fn of(view: &ConnectionView<'a>) -> Option<Self> {
+        let facts = view.facts;
         let rtt = facts.min_rtt()?;
         let soon = rtt.max(NOTICEABLE_WAIT);
-        let turns: Vec<_> = case.waits.iter().filter_map(|wait| Some((wait, turn(case, wait, soon)?))).collect();
-        let idle: Nanos = case.waits.iter().map(|wait| wait.idle + wait.polled.unwrap_or_default()).sum();
+        let turns: Vec<_> = view.waits.iter().filter_map(|wait| Some((wait, turn(view, wait, soon)?))).collect();
+        let idle: Nanos = view.waits.iter().map(|wait| wait.idle + wait.polled.unwrap_or_default()).sum();
         let whole = (facts.last - facts.first - idle).or_zero();
         // A clock that was set may have shortened the connection, and not the round trips.
         let lost = rtt.scale(turns.len() as f64).min(whole);
@@ -77,15 +77,15 @@ impl<'a> Turns<'a> {
     }
 
     /// Whether most of them are pieces of one message.
-    pub fn are_credited(&self, case: &ConnectionView<'_>) -> bool {
+    pub fn are_credited(&self, view: &ConnectionView<'_>) -> bool {
         let sizes = self.turns.iter().map(|(_, answer)| (answer.answered.map_or(0, |it| it.bytes), answer.bytes()));
-        are_pieces(sizes, self.request(), case.facts.directions[case.facts.requester].mss.max(1))
+        are_pieces(sizes, self.request(), view.facts.directions[view.facts.requester].mss.max(1))
     }
 
     /// Time of the connection if all is sent in one go. `None` for a login, whose turns depend on
     /// each other.
-    pub fn in_one_go(&self, case: &ConnectionView<'_>) -> Option<Nanos> {
-        let facts = case.facts;
+    pub fn in_one_go(&self, view: &ConnectionView<'_>) -> Option<Nanos> {
+        let facts = view.facts;
         if facts.content[facts.client].protocol == Some(Protocol::Ssh) {
             return None;
         }
@@ -93,16 +93,16 @@ impl<'a> Turns<'a> {
         let took: Vec<Nanos> = self.turns.iter().map(|(wait, _)| wait.exchange.wait() + before(wait)).collect();
         let (whole, all) = (facts.last - facts.first, took.iter().copied().sum());
         // Turns that took longer than their connection lasted were timed by a clock that was set.
-        (all <= whole).then(|| whole - all + at_once(&took, self.rtt, self.rounds(case)))
+        (all <= whole).then(|| whole - all + at_once(&took, self.rtt, self.rounds(view)))
     }
 
     /// The round trips that all requests and all answers need when they are sent in one go: the
     /// windows of both sides open at the same time.
-    fn rounds(&self, case: &ConnectionView<'_>) -> u32 {
-        let requester = case.facts.requester;
+    fn rounds(&self, view: &ConnectionView<'_>) -> u32 {
+        let requester = view.facts.requester;
         let asked = self.turns.iter().filter_map(|(_, answer)| answer.answered).map(|request| request.bytes).sum();
         let answered = self.turns.iter().map(|(_, answer)| answer.bytes()).sum();
-        let segments = |side: Side, bytes: u64| bytes.div_ceil(case.facts.directions[side].mss.max(1));
+        let segments = |side: Side, bytes: u64| bytes.div_ceil(view.facts.directions[side].mss.max(1));
         let needed = segments(requester, asked).max(segments(!requester, answered));
         rounds_needed(needed, INITIAL_WINDOW).max(1)
     }
@@ -110,8 +110,8 @@ impl<'a> Turns<'a> {
 
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it
 /// was there.
-fn turn<'a>(case: &ConnectionView<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
-    let &(answer, _) = case.transfers[!case.facts.requester].get(wait.exchange.answer?)?;
+fn turn<'a>(view: &ConnectionView<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
+    let &(answer, _) = view.transfers[!view.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
     (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
 }

@@ -159,5 +159,5 @@ fn due(facts: &Facts, message: &TransferFacts, last_response: Option<Time>, answ
 
 /// More was sent after a pause in which all was acknowledged and the other side sent nothing.
 fn pushes(message: &TransferFacts) -> bool {
-    message.gaps.iter().any(|gap| gap.idle && gap.end - gap.start > PUSHES)
+    message.pauses.iter().any(|gap| gap.idle && gap.end - gap.start > PUSHES)
 }

@@ -2,19 +2,19 @@
 
 use super::rule_input::TransferView;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
-use whyslow_analysis::{Finding, Limit, Verdict};
+use whyslow_analysis::{Finding, LimitingFactor, Verdict};
 use whyslow_units::Nanos;
 
 /// The conclusion from all findings of a transfer. A cause is named alone only if it took half of
 /// the time, or twice as much as the next.
-pub fn verdict(case: &TransferView<'_>, findings: &[Finding]) -> Verdict {
+pub fn verdict(view: &TransferView<'_>, findings: &[Finding]) -> Verdict {
     // A risk costs no time, and does not explain the transfer's time.
-    match verdict_of_findings(findings, case.duration()) {
-        Some(_) if case.transfer.known_span.is_some() => {
-            Verdict::PartlyShown { shown: case.transfer.known_for(), whole: case.duration() }
+    match verdict_of_findings(findings, view.duration()) {
+        Some(_) if view.transfer.known_span.is_some() => {
+            Verdict::PartlyShown { shown: view.transfer.known_for(), whole: view.duration() }
         }
         Some(verdict) => verdict,
-        None => without_cause(case),
+        None => without_cause(view),
     }
 }
 
@@ -44,21 +44,21 @@ const ALONE: f64 = 0.8;
 
 /// The verdict if no rule claims the time. A path needs its round trip: if limits took two fifths
 /// of the time or more, and a noticeable time, something limited the transfer.
-fn without_cause(case: &TransferView<'_>) -> Verdict {
-    let whole = case.duration();
+fn without_cause(view: &TransferView<'_>) -> Verdict {
+    let whole = view.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
-    let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
-    let held: Vec<_> = case.partition.times().into_iter().filter(|part| !needed(part.limit)).collect();
+    let needed = |limit| matches!(limit, LimitingFactor::RoundTrip | LimitingFactor::Idle);
+    let held: Vec<_> = view.attribution.times().into_iter().filter(|part| !needed(part.limit)).collect();
     let sum: Nanos = held.iter().map(|part| part.time).sum();
-    if case.facts.timeless || case.facts.capture_defects.one_direction || mostly(case.time(Limit::Unknown)) {
-        let elided = !case.facts.timeless && case.transfer.known_span.is_some();
+    if view.facts.timeless || view.facts.capture_defects.one_direction || mostly(view.time(LimitingFactor::Unknown)) {
+        let elided = !view.facts.timeless && view.transfer.known_span.is_some();
         return if elided { Verdict::UnknownElided } else { Verdict::Unknown };
     }
     let [first, ..] = held[..] else {
         return Verdict::Healthy;
     };
-    let is_brief = sum < UNEXPLAINED.max(case.rtt().unwrap_or_default().scale(UNEXPLAINED_ROUND_TRIPS));
-    if (case.share(sum) < HELD && is_brief) || sum < MIN_NOTICEABLE_DELAY {
+    let is_brief = sum < UNEXPLAINED.max(view.rtt().unwrap_or_default().scale(UNEXPLAINED_ROUND_TRIPS));
+    if (view.share(sum) < HELD && is_brief) || sum < MIN_NOTICEABLE_DELAY {
         return Verdict::Healthy;
     }
     let most = if first.time >= sum.scale(ALONE) { 1 } else { 3 };

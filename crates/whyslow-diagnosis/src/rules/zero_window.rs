@@ -33,20 +33,22 @@ use super::parts::{confirm, evidence, finding, remedy};
 use super::rule::{Check, Rule};
 use super::rule_input::TransferView;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Frame, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
+use whyslow_analysis::{
+    Actor, Finding, Frame, LimitingFactor, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 use whyslow_core::tcp::facts::Release;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check));
 
-fn check(case: &TransferView<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::ZeroWindow);
-    if !case.matters(lost, 0.1) {
+fn check(view: &TransferView<'_>) -> Option<Finding> {
+    let lost = view.time(LimitingFactor::ZeroWindow);
+    if !view.matters(lost, 0.1) {
         return None;
     }
-    let direction = case.direction();
-    let statement = SendingStatement::WindowClosed { closed_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), statement);
-    found.evidence.push(evidence(Measure::Closings, direction.closings as f64, Unit::Times, &frames(case)));
+    let direction = view.direction();
+    let statement = SendingStatement::WindowClosed { closed_s: lost, whole_s: view.duration() };
+    let mut found = finding(Cause::ZeroWindow, lost, view.trust(0.9), statement);
+    found.evidence.push(evidence(Measure::Closings, direction.closings as f64, Unit::Times, &frames(view)));
     found.evidence.push(evidence(Measure::ClosedTime, lost.as_secs_f64(), Unit::Seconds, &[]));
     if direction.window_probes > 0 {
         found.evidence.push(evidence(Measure::WindowProbes, direction.window_probes as f64, Unit::Segments, &[]));
@@ -58,10 +60,10 @@ fn check(case: &TransferView<'_>) -> Option<Finding> {
 
 /// From the last data before the first closed window that stopped the sender, to the data that the
 /// last opening released. A round's frames would end where its data does: before the silence.
-fn frames(case: &TransferView<'_>) -> Vec<Frame> {
-    let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
+fn frames(view: &TransferView<'_>) -> Vec<Frame> {
+    let mut shut = view.transfer.pauses.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {
-        None => case.frames_of(Limit::ZeroWindow),
+        None => view.frames_of(LimitingFactor::ZeroWindow),
         Some(first) => vec![first.frames.0, shut.next_back().unwrap_or(first).frames.1],
     }
 }
@@ -70,16 +72,19 @@ fn frames(case: &TransferView<'_>) -> Vec<Frame> {
 mod tests {
     use super::super::synthetic_transfer::{SyntheticTransfer, at_ms, gap};
     use super::*;
-    use whyslow_core::tcp::facts::Gap;
+    use whyslow_core::tcp::facts::SendPause;
 
     #[test]
     fn evidence_spans_the_closed_window() {
         let mut scene = SyntheticTransfer::flights(&[60_000; 4]);
         let frame = |number| Frame { file: None, number };
-        let shut =
-            |from, to, frames| Gap { closed: Some((from, to - from)), frames, ..gap(from, to, Release::WindowUpdate) };
-        scene.transfer.gaps[1] = shut(at_ms(1100), at_ms(1180), (frame(11), frame(14)));
-        scene.transfer.gaps[2] = shut(at_ms(1200), at_ms(1290), (frame(17), frame(19)));
+        let shut = |from, to, frames| SendPause {
+            closed: Some((from, to - from)),
+            frames,
+            ..gap(from, to, Release::WindowUpdate)
+        };
+        scene.transfer.pauses[1] = shut(at_ms(1100), at_ms(1180), (frame(11), frame(14)));
+        scene.transfer.pauses[2] = shut(at_ms(1200), at_ms(1290), (frame(17), frame(19)));
         let found = scene.findings();
         let found = found.iter().find(|one| one.cause == Cause::ZeroWindow).expect("the window was closed");
         assert_eq!(found.evidence[0].frames, [frame(11), frame(19)]);

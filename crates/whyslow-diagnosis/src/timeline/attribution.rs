@@ -12,7 +12,7 @@ use super::precedence::{self, Rank};
 use std::cmp::Reverse;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
-use whyslow_analysis::{CommonStatement, CostSpan, Finding, Limit};
+use whyslow_analysis::{CommonStatement, CostSpan, Finding, LimitingFactor};
 use whyslow_units::Nanos;
 
 /// It delays the first byte that can be read, and no transfer as a whole.
@@ -21,14 +21,17 @@ const FIRST_BYTE: Cause = Cause::TlsRecordBuffering;
 /// A stretch of a transfer's time under one limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    pub limit: Limit,
+    pub limit: LimitingFactor,
     pub span: CostSpan,
     /// It passed before the transfer's first byte.
     pub is_before: bool,
 }
 
 /// Phases before a transfer with known lengths: they are laid end to end, up to its `start`.
-pub(crate) fn end_to_end(phases: impl DoubleEndedIterator<Item = (Limit, Nanos)>, start: Nanos) -> Vec<Stretch> {
+pub(crate) fn end_to_end(
+    phases: impl DoubleEndedIterator<Item = (LimitingFactor, Nanos)>,
+    start: Nanos,
+) -> Vec<Stretch> {
     let mut end = start;
     let mut laid: Vec<Stretch> = Vec::new();
     for (limit, seconds) in phases.rev() {
@@ -53,7 +56,9 @@ pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item =
         let named: Nanos = parts.iter().filter(|part| claim.names(part)).map(|part| part.left).sum();
         claim.beyond = (claim.due - named).or_zero();
     }
-    claims.sort_by_key(|claim| (claim.rank, claim.limits.map_or(usize::MAX, <[Limit]>::len), Reverse(claim.due)));
+    claims.sort_by_key(|claim| {
+        (claim.rank, claim.limits.map_or(usize::MAX, <[LimitingFactor]>::len), Reverse(claim.due))
+    });
     let first_readings = claims.partition_point(|claim| claim.rank != Rank::SecondReading);
     let (first, second) = claims.split_at_mut(first_readings);
     first.iter_mut().for_each(|claim| claim.take(&mut parts, &pointed_at, Nanos::MAX, Claim::names));
@@ -76,7 +81,7 @@ pub(crate) fn attribute(findings: &mut [Finding], time: impl IntoIterator<Item =
 fn parts(time: impl IntoIterator<Item = Stretch>, claims: &[Claim]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for Stretch { limit, span, is_before } in time {
-        if limit == Limit::Idle || span.seconds <= Nanos::ZERO {
+        if limit == LimitingFactor::Idle || span.seconds <= Nanos::ZERO {
             continue;
         }
         let known = parts.iter_mut().find(|part| part.limit == limit && part.is_before == is_before);
@@ -98,7 +103,7 @@ struct Claim {
     at: usize,
     cause: Cause,
     rank: Rank,
-    limits: Option<&'static [Limit]>,
+    limits: Option<&'static [LimitingFactor]>,
     /// The moments that its rule means, in time order; none if it means no certain ones.
     meant: Vec<CostSpan>,
     /// Time still to be assigned.
@@ -151,7 +156,7 @@ impl Claim {
 
 /// Time under one limit.
 struct Part {
-    limit: Limit,
+    limit: LimitingFactor,
     /// It passed before the transfer's first byte.
     is_before: bool,
     /// Spans that no finding has taken yet, in time order, …
@@ -165,7 +170,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(limit: Limit, is_before: bool, span: CostSpan) -> Self {
+    fn new(limit: LimitingFactor, is_before: bool, span: CostSpan) -> Self {
         Self { limit, is_before, free: vec![span], left: span.seconds, claims: 0, taker: None }
     }
 

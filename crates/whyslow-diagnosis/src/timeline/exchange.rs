@@ -6,7 +6,7 @@
 
 use super::waiting::{grade, party};
 use crate::limit::{Span, SpanCutter, merge_runs};
-use whyslow_analysis::types::{End, Limit};
+use whyslow_analysis::types::{End, LimitingFactor};
 use whyslow_analysis::{MAX_WAIT_SPANS, WaitSpan};
 use whyslow_units::{Nanos, Time};
 
@@ -23,7 +23,7 @@ pub(crate) struct ExchangeParts<'a> {
     /// There and back.
     pub rtt: Nanos,
     /// Why the answer's first byte came later than a round trip after the request.
-    pub between: Limit,
+    pub between: LimitingFactor,
 }
 
 /// An exchange's time, without gaps.
@@ -52,7 +52,7 @@ impl ExchangeCut {
             copy(&mut sent, request, Nanos::ZERO, asked);
         }
         let mut got = SpanCutter::new(asked, end);
-        got.add(Limit::RequestWait, (asked + parts.rtt).min(answer_at));
+        got.add(LimitingFactor::RequestWait, (asked + parts.rtt).min(answer_at));
         got.add(parts.between, answer_at);
         copy(&mut got, answer, answer_at - from, end);
         Self { sent: sent.finish(), got: got.finish() }
@@ -60,7 +60,7 @@ impl ExchangeCut {
 
     /// How long the client waited.
     pub(crate) fn waited(&self) -> Nanos {
-        self.sent.iter().chain(&self.got).filter(|span| span.limit != Limit::Idle).map(Span::length).sum()
+        self.sent.iter().chain(&self.got).filter(|span| span.limit != LimitingFactor::Idle).map(Span::length).sum()
     }
 
     /// Spans by the party that was waited for; and their number before the shortest were added to
@@ -98,11 +98,11 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    fn span(limit: Limit, from: i64, to: i64) -> Span {
+    fn span(limit: LimitingFactor, from: i64, to: i64) -> Span {
         Span { limit, start: at(from), end: at(to) }
     }
 
-    fn cut(parts: &ExchangeParts<'_>) -> Vec<(i64, i64, Party, Limit)> {
+    fn cut(parts: &ExchangeParts<'_>) -> Vec<(i64, i64, Party, LimitingFactor)> {
         let (listed, total) = ExchangeCut::new(parts).spans(End::Client, Time::ZERO);
         assert_eq!(total, None);
         let millis = |time: Nanos| time.0 / 1_000_000;
@@ -116,53 +116,57 @@ mod tests {
             request: Some((request, at(100))),
             answer: Some((answer, at(500), at(1_000))),
             rtt: Nanos::from_millis(40),
-            between: Limit::ServerThink,
+            between: LimitingFactor::ServerThink,
         }
     }
 
     #[test]
     fn exchange_at_the_client_is_request_round_trip_server_and_answer() {
-        let request = [span(Limit::ReceiveWindow, 0, 130), span(Limit::RoundTrip, 130, 140)];
-        let answer = [span(Limit::SlowStart, 500, 900), span(Limit::Timeout, 900, 1_020)];
+        let request = [span(LimitingFactor::ReceiveWindow, 0, 130), span(LimitingFactor::RoundTrip, 130, 140)];
+        let answer = [span(LimitingFactor::SlowStart, 500, 900), span(LimitingFactor::Timeout, 900, 1_020)];
         let expected = [
-            (0, 100, Party::Server, Limit::ReceiveWindow),
-            (100, 40, Party::Network, Limit::RequestWait),
-            (140, 360, Party::Server, Limit::ServerThink),
-            (500, 400, Party::Server, Limit::SlowStart),
-            (900, 100, Party::Network, Limit::Timeout),
+            (0, 100, Party::Server, LimitingFactor::ReceiveWindow),
+            (100, 40, Party::Network, LimitingFactor::RequestWait),
+            (140, 360, Party::Server, LimitingFactor::ServerThink),
+            (500, 400, Party::Server, LimitingFactor::SlowStart),
+            (900, 100, Party::Network, LimitingFactor::Timeout),
         ];
         assert_eq!(cut(&parts(&request, &answer)), expected);
     }
 
     #[test]
     fn exchange_at_the_server_includes_the_clients_path() {
-        let (request, answer) = ([span(Limit::RoundTrip, 0, 100)], [span(Limit::Bandwidth, 460, 960)]);
+        let (request, answer) =
+            ([span(LimitingFactor::RoundTrip, 0, 100)], [span(LimitingFactor::Bandwidth, 460, 960)]);
         let at_server = ExchangeParts { answer: Some((&answer, at(460), at(960))), ..parts(&request, &answer) };
         let expected = [
-            (0, 100, Party::Network, Limit::RoundTrip),
-            (100, 40, Party::Network, Limit::RequestWait),
-            (140, 360, Party::Server, Limit::ServerThink),
-            (500, 500, Party::Network, Limit::Bandwidth),
+            (0, 100, Party::Network, LimitingFactor::RoundTrip),
+            (100, 40, Party::Network, LimitingFactor::RequestWait),
+            (140, 360, Party::Server, LimitingFactor::ServerThink),
+            (500, 500, Party::Network, LimitingFactor::Bandwidth),
         ];
         assert_eq!(cut(&at_server), expected);
     }
 
     #[test]
     fn idle_time_within_an_exchange_is_not_waited() {
-        let answer = [span(Limit::Application, 500, 700), span(Limit::Idle, 700, 1_000)];
+        let answer = [span(LimitingFactor::Application, 500, 700), span(LimitingFactor::Idle, 700, 1_000)];
         assert_eq!(ExchangeCut::new(&parts(&[], &answer)).waited(), Nanos::from_millis(700));
     }
 
     #[test]
     fn request_without_a_response_has_spans_to_the_end() {
-        let request = [span(Limit::SlowStart, 0, 600), span(Limit::Idle, 600, 1_000)];
+        let request = [span(LimitingFactor::SlowStart, 0, 600), span(LimitingFactor::Idle, 600, 1_000)];
         let alone = ExchangeParts { answer: None, ..parts(&request, &[]) };
-        assert_eq!(cut(&alone), [(0, 600, Party::Client, Limit::SlowStart), (600, 400, Party::Nobody, Limit::Idle)]);
+        assert_eq!(
+            cut(&alone),
+            [(0, 600, Party::Client, LimitingFactor::SlowStart), (600, 400, Party::Nobody, LimitingFactor::Idle)]
+        );
     }
 
     #[test]
     fn very_many_spans_are_counted_and_the_shortest_merged() {
-        let limit = |n: i64| if n % 2 == 0 { Limit::SlowStart } else { Limit::Idle };
+        let limit = |n: i64| if n % 2 == 0 { LimitingFactor::SlowStart } else { LimitingFactor::Idle };
         let answer: Vec<Span> = (0..50).map(|n| span(limit(n), 500 + 10 * n, 510 + 10 * n)).collect();
         let (listed, total) = ExchangeCut::new(&parts(&[], &answer)).spans(End::Client, Time::ZERO);
         assert!(listed.len() <= MAX_WAIT_SPANS, "{}", listed.len());
@@ -171,8 +175,8 @@ mod tests {
 
     #[test]
     fn answer_that_overlaps_its_request_never_makes_the_exchange_longer() {
-        let answer = [span(Limit::Bandwidth, 0, 5_000)];
+        let answer = [span(LimitingFactor::Bandwidth, 0, 5_000)];
         let overlapping = ExchangeParts { answer: Some((&answer, at(0), at(5_000))), ..parts(&[], &answer) };
-        assert_eq!(cut(&overlapping), [(0, 1_000, Party::Network, Limit::Bandwidth)]);
+        assert_eq!(cut(&overlapping), [(0, 1_000, Party::Network, LimitingFactor::Bandwidth)]);
     }
 }

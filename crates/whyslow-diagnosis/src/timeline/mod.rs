@@ -1,6 +1,7 @@
 //! `timeline`: whose each moment was.
 //!
-//! `limit` cuts a transfer's time into spans of one [`Limit`](whyslow_analysis::types::Limit) each.
+//! `limit` cuts a transfer's time into spans of one
+//! [`LimitingFactor`](whyslow_analysis::types::LimitingFactor) each.
 //! Here every span gets one owner: an exchange's spans name the party that was waited for
 //! (`waiting`, `exchange`), and a finding's spans are the moments that its cause cost
 //! (`attribution`). A cause's cost is the sum of its spans, no moment belongs to two causes, and

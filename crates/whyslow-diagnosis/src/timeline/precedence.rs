@@ -7,7 +7,7 @@
 //! fewer limits come first, and then those that cost more.
 
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 
 /// The order in which causes get their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,18 +23,18 @@ pub(super) enum Rank {
 }
 
 /// Claim of a cause: its rank, and the limits whose time it takes; `None` for any of them.
-pub(super) type Precedence = (Rank, Option<&'static [Limit]>);
+pub(super) type Precedence = (Rank, Option<&'static [LimitingFactor]>);
 
 /// Claim of `cause`.
 pub(super) fn of(cause: Cause) -> Precedence {
-    use Limit as L;
-    const fn root(limits: &'static [Limit]) -> Precedence {
+    use LimitingFactor as L;
+    const fn root(limits: &'static [LimitingFactor]) -> Precedence {
         (Rank::Root, Some(limits))
     }
-    const fn limits(limits: &'static [Limit]) -> Precedence {
+    const fn limits(limits: &'static [LimitingFactor]) -> Precedence {
         (Rank::Limit, Some(limits))
     }
-    const fn second(limits: &'static [Limit]) -> Precedence {
+    const fn second(limits: &'static [LimitingFactor]) -> Precedence {
         (Rank::SecondReading, Some(limits))
     }
     match cause {

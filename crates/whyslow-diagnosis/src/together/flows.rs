@@ -59,19 +59,19 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Whether a transfer has enough data to be compared.
-    fn is_large(case: &TransferView<'_>) -> bool {
-        let facts = case.facts;
+    fn is_large(view: &TransferView<'_>) -> bool {
+        let facts = view.facts;
         let is_known = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
-        case.transfer.delivered.len() >= MIN_POINTS && is_known && case.context.rtt.is_some()
+        view.transfer.delivered.len() >= MIN_POINTS && is_known && view.context.rtt.is_some()
     }
 
     /// Flow of the connection `id`. Times count from `first`.
-    fn of(case: &TransferView<'_>, id: u64, first: Time) -> Option<Self> {
-        let (facts, transfer) = (case.facts, case.transfer);
+    fn of(view: &TransferView<'_>, id: u64, first: Time) -> Option<Self> {
+        let (facts, transfer) = (view.facts, view.transfer);
         let curve = &transfer.delivered;
-        let least = case.context.rtt?;
+        let least = view.context.rtt?;
         let mut trips: Vec<Nanos> = (0..transfer.rounds.len())
-            .filter_map(|index| case.round_trip(index))
+            .filter_map(|index| view.round_trip(index))
             .filter(|&trip| trip >= least)
             .collect();
         trips.sort_unstable();
@@ -80,24 +80,24 @@ impl Flow {
         let delay = at(9).map_or(Nanos::ZERO, |trip| trip - least);
         let marked = transfer.ecn_echoes > 0 || transfer.marked > 0;
         let kinds = &transfer.retransmitted;
-        let sender = facts.endpoints[case.sender].0;
+        let sender = facts.endpoints[view.sender].0;
         Some(Self {
             connection: id,
             start: transfer.start - first,
-            from: if case.sender == facts.client { End::Client } else { End::Server },
+            from: if view.sender == facts.client { End::Client } else { End::Server },
             sender,
-            receiver: facts.endpoints[!case.sender].0,
+            receiver: facts.endpoints[!view.sender].0,
             near: facts.vantage.near,
             bytes: transfer.bytes(),
-            mss: case.context.mss,
+            mss: view.context.mss,
             rtt,
             delay,
             queued: marked || rtt > least.scale(INFLATED_RTT).max(least + LONGER.0).min(least + LONGER.1),
             flat: !marked
-                && !case.context.hides_queue()
+                && !view.context.hides_queue()
                 && trips.len() >= MIN_TRIPS
                 && delay <= least.scale(FLAT).max(LONGER.0),
-            steady: case.partition.shape.steady.is_some(),
+            steady: view.attribution.shape.steady.is_some(),
             lost: kinds.fast + kinds.timeout + kinds.tail_probe,
             frames: transfer.frames,
             curve: curve.iter().map(|&(time, bytes)| (time - first, bytes)).collect(),
@@ -146,15 +146,15 @@ pub struct LargestFlows {
 impl LargestFlows {
     /// Adds a transfer of the connection `id`, if it is one of the largest. Times count from
     /// `first`.
-    pub(crate) fn offer(&mut self, case: &TransferView<'_>, id: u64, first: Time) {
-        if !Flow::is_large(case) {
+    pub(crate) fn offer(&mut self, view: &TransferView<'_>, id: u64, first: Time) {
+        if !Flow::is_large(view) {
             return;
         }
         self.offered += 1;
-        let (bytes, start) = (case.transfer.bytes(), case.transfer.start - first);
+        let (bytes, start) = (view.transfer.bytes(), view.transfer.start - first);
         let wanted = self.kept.len() < MAX_FLOWS
             || self.kept.last().is_some_and(|last| rank(last) > (rank_of(bytes), id, start));
-        if wanted && let Some(flow) = Flow::of(case, id, first) {
+        if wanted && let Some(flow) = Flow::of(view, id, first) {
             self.put(flow);
         }
     }

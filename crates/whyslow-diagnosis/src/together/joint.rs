@@ -8,19 +8,19 @@ use crate::rules::parts::{evidence, finding};
 use std::net::IpAddr;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Actor, CommonEnds, Connection, Excess, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy,
-    SharedBottleneck, Transfer, Unit,
+    Actor, CommonEnds, Connection, Excess, Finding, LimitingFactor, LinkAction, LinkQuestion, LinkStatement, Measure,
+    Remedy, SharedBottleneck, Transfer, Unit,
 };
 use whyslow_units::Nanos;
 
 /// Limits that keep a transfer below its share of the bottleneck.
-const BELOW_ITS_SHARE: &[Limit] = &[
-    Limit::Application,
-    Limit::NagleDelayedAck,
-    Limit::Pacing,
-    Limit::ProtocolWindow,
-    Limit::ReceiveWindow,
-    Limit::ZeroWindow,
+const BELOW_ITS_SHARE: &[LimitingFactor] = &[
+    LimitingFactor::Application,
+    LimitingFactor::NagleDelayedAck,
+    LimitingFactor::Pacing,
+    LimitingFactor::ProtocolWindow,
+    LimitingFactor::ReceiveWindow,
+    LimitingFactor::ZeroWindow,
 ];
 /// Confidence in a shared policer, as in one of a single transfer (see `policer`). Half and twice
 /// the distance to 1 change none of 2,061 captures.

@@ -4,8 +4,8 @@ use super::flows::Flow;
 use crate::rules::parts::finding;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, LossStatement, Near, Origin, Rtt, State,
-    Transfer,
+    Connection, End, Endpoint, Finding, Frame, LimitShare, LimitSpan, LimitingFactor, LossStatement, Near, Origin, Rtt,
+    State, Transfer,
 };
 use whyslow_units::Nanos;
 
@@ -89,7 +89,7 @@ pub(crate) fn found(cause: Cause, cost: i64) -> Finding {
 
 /// A download that began at `start` (ms) under these limits, each for its milliseconds, with a
 /// finding of a cause.
-pub(crate) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
+pub(crate) fn transfer(start: i64, limits: &[(LimitingFactor, i64)], cause: Cause, cost: i64) -> Transfer {
     let mut at = ms(start);
     let mut timeline = Vec::new();
     for &(limit, length) in limits {
@@ -97,7 +97,7 @@ pub(crate) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: 
         at += ms(length);
     }
     let duration_s = at - ms(start);
-    let share = |&(limit, length): &(Limit, i64)| LimitShare {
+    let share = |&(limit, length): &(LimitingFactor, i64)| LimitShare {
         limit,
         seconds: ms(length),
         share: ms(length).0 as f64 / duration_s.0 as f64,

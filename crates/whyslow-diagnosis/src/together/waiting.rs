@@ -11,11 +11,11 @@ use crate::timeline::{Explainer, is_explained_by};
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
-use whyslow_analysis::{Connection, CostSpan, Finding, Limit, Transfer};
+use whyslow_analysis::{Connection, CostSpan, Finding, LimitingFactor, Transfer};
 use whyslow_units::Nanos;
 
 /// The limits under which they wait.
-const WAITING: &[Limit] = &[Limit::Application, Limit::ServerThink];
+const WAITING: &[LimitingFactor] = &[LimitingFactor::Application, LimitingFactor::ServerThink];
 /// Least share of a wait that the other connections' work fills: most of it. Half and twice change
 /// 3 and 12 of 2,061 captures.
 const FILLED: f64 = 0.5;
@@ -101,14 +101,14 @@ fn find_in(place: usize, connection: &Connection, work: &[Work], together: &mut 
 /// When a transfer waited for a program, as the findings of this cause count it.
 fn waits(transfer: &Transfer, cause: Cause) -> Vec<CostSpan> {
     if cause == Cause::ServerThink {
-        let thought = transfer.before.iter().find(|phase| phase.limit == Limit::ServerThink);
+        let thought = transfer.before.iter().find(|phase| phase.limit == LimitingFactor::ServerThink);
         let start = |seconds| transfer.start_s - seconds;
         return thought
             .map(|phase| CostSpan { start_s: start(phase.seconds), seconds: phase.seconds })
             .into_iter()
             .collect();
     }
-    let spans = transfer.timeline.iter().filter(|span| span.limit == Limit::Application);
+    let spans = transfer.timeline.iter().filter(|span| span.limit == LimitingFactor::Application);
     spans.map(|span| CostSpan { start_s: span.start_s, seconds: span.seconds }).collect()
 }
 

@@ -8,7 +8,7 @@
 
 use super::window::{cap, initial_window, ssthresh};
 use crate::estimate::Context;
-use crate::limit::Partition;
+use crate::limit::TimeAttribution;
 use borsh::{BorshDeserialize, BorshSerialize};
 use whyslow_core::tcp::facts::{Release, TransferFacts};
 
@@ -26,29 +26,29 @@ pub(super) struct CarriedWindow {
 
 impl CarriedWindow {
     /// Returns the window after these transfers of one sender; `None` without any.
-    pub(super) fn over(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Option<Self> {
+    pub(super) fn over(earlier: &[(&TransferFacts, TimeAttribution)], context: &Context) -> Option<Self> {
         let mss = context.mss.max(1);
-        let (first, partition) = earlier.first()?;
-        let mut carried = Self { cwnd: initial_window(first, partition, mss), grows: true };
-        for (transfer, partition) in earlier {
-            carried.carry_on(transfer, partition, mss);
+        let (first, attribution) = earlier.first()?;
+        let mut carried = Self { cwnd: initial_window(first, attribution, mss), grows: true };
+        for (transfer, attribution) in earlier {
+            carried.carry_on(transfer, attribution, mss);
         }
         Some(carried)
     }
 
-    fn carry_on(&mut self, transfer: &TransferFacts, partition: &Partition, mss: u64) {
+    fn carry_on(&mut self, transfer: &TransferFacts, attribution: &TimeAttribution, mss: u64) {
         let segments = |bytes: u64| bytes as f64 / mss as f64;
         let seen = segments(transfer.max_in_flight);
         if transfer.losses.iter().any(|loss| !loss.spurious) {
             *self = Self { cwnd: (AFTER_LOSS * seen).max(1.0), grows: false };
             return;
         }
-        let cap = cap(transfer, partition);
+        let cap = cap(transfer, attribution);
         // Offered windows and sender caps do not depend on the congestion window.
         let offered = transfer.rounds.iter().filter_map(|round| round.window).max();
         let bound = [cap, offered].into_iter().flatten().min().map_or(f64::INFINITY, segments);
         if self.grows {
-            let threshold = ssthresh(transfer, partition, cap, mss);
+            let threshold = ssthresh(transfer, attribution, cap, mss);
             self.grows = threshold.is_infinite();
             let before = self.cwnd;
             for bytes in bursts(transfer) {
@@ -62,7 +62,7 @@ impl CarriedWindow {
 
 /// The bytes of each burst of the program, between silences with nothing in flight.
 fn bursts(transfer: &TransferFacts) -> impl Iterator<Item = u64> {
-    let silences = transfer.gaps.iter().filter(|gap| gap.idle && gap.release != Release::Timer);
+    let silences = transfer.pauses.iter().filter(|gap| gap.idle && gap.release != Release::Timer);
     let places = silences.map(|gap| gap.snd_max).chain([transfer.seq.1]);
     let mut from = transfer.seq.0;
     places.map(move |at| at.saturating_sub(std::mem::replace(&mut from, at)))

@@ -3,9 +3,9 @@
 use super::carried_window::CarriedWindow;
 use super::replay::{Fitted, Replay};
 use crate::estimate::LARGEST_INITIAL_WINDOW;
-use whyslow_analysis::types::{Limit, ModelChange};
+use whyslow_analysis::types::{LimitingFactor, ModelChange};
 use whyslow_model::plan::DEFAULT_RECEIVE_WINDOW;
-use whyslow_model::{Algorithm, Losses, Scenario, Silence, Window};
+use whyslow_model::{Algorithm, Losses, PauseKind, Scenario, Window};
 use whyslow_units::Nanos;
 
 /// Returns the fitted scenario with these changes; `None` if the capture lacks the data for one of
@@ -14,7 +14,7 @@ pub(super) fn apply(changes: &[ModelChange], replay: &Replay, fitted: &Fitted) -
     let mut changed = fitted.clone();
     // Late ACKs met small flights; where the flights change they do not come again.
     if !changes.contains(&ModelChange::SameFlights) {
-        remove(&mut changed, Limit::AckDelay);
+        remove(&mut changed, LimitingFactor::AckDelay);
     }
     for &change in changes {
         make(change, replay, &mut changed)?;
@@ -34,7 +34,7 @@ fn make(change: ModelChange, replay: &Replay, changed: &mut Fitted) -> Option<()
             // Windows that a loss cuts again and again stay about as large without anything in the
             // sender that caps them.
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.has_losses_while_capped);
-            remove(changed, Limit::Timeout);
+            remove(changed, LimitingFactor::Timeout);
         }
         ModelChange::HeldToPathRate => scenario.rate = Some(scenario.rate.or(replay.path_rate())?),
         ModelChange::HeldToInterLossRate => scenario.rate = replay.passed_rate.or(scenario.rate),
@@ -91,17 +91,17 @@ fn keep_window_when_idle(changed: &mut Fitted, replay: &Replay) {
             sender.ssthresh = cwnd;
         }
     }
-    for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
-        pause.kind = Silence::Program;
+    for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == PauseKind::Idle) {
+        pause.kind = PauseKind::Program;
     }
 }
 
 /// With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
 fn repair_without_timer(changed: &mut Fitted) {
     let repair = changed.scenario.rtt.scale(1.25);
-    for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
+    for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == LimitingFactor::Timeout) {
         pause.length = pause.length.min(repair);
-        pause.kind = Silence::Program;
+        pause.kind = PauseKind::Program;
     }
 }
 
@@ -135,6 +135,6 @@ fn let_reader_keep_up(window: &mut Window, replay: &Replay) {
     steps.push((steps.last().map_or(0, |step| step.0 + 1), most));
 }
 
-fn remove(changed: &mut Fitted, limit: Limit) {
+fn remove(changed: &mut Fitted, limit: LimitingFactor) {
     changed.stalls.retain(|(_, kind)| *kind != limit);
 }

@@ -10,11 +10,11 @@ use super::carried_window::CarriedWindow;
 use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
 use crate::estimate::{Context, burst_rate, least_rate};
-use crate::limit::{Partition, Span, seen_rate, without_idle_end};
+use crate::limit::{Span, TimeAttribution, seen_rate, without_idle_end};
 use borsh::{BorshDeserialize, BorshSerialize};
-use whyslow_analysis::types::Limit;
-use whyslow_core::tcp::facts::{Gap, Release, TransferFacts};
-use whyslow_model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
+use whyslow_analysis::types::LimitingFactor;
+use whyslow_core::tcp::facts::{Release, SendPause, TransferFacts};
+use whyslow_model::{Algorithm, Losses, Pause, PauseKind, ReceiverSettings, Scenario, SenderSettings, Window};
 use whyslow_units::stats::{median, median_f64};
 use whyslow_units::steps;
 use whyslow_units::{Nanos, Time};
@@ -73,10 +73,10 @@ pub struct EarlierTransfers {
 
 impl EarlierTransfers {
     /// Rates from the transfers of one sender up to the last of these.
-    pub fn of(transfers: &[(&TransferFacts, Partition)], context: &Context) -> Self {
+    pub fn of(transfers: &[(&TransferFacts, TimeAttribution)], context: &Context) -> Self {
         let earlier = transfers.split_last().map_or(transfers, |(_, earlier)| earlier);
         let left = CarriedWindow::over(transfers, context);
-        let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
+        let rates = earlier.iter().filter_map(|(transfer, attribution)| seen_rate(transfer, attribution, context));
         Self { carried: CarriedWindow::over(earlier, context), left, rate: rates.max_by(f64::total_cmp) }
     }
 }
@@ -87,7 +87,7 @@ pub(super) struct Fitted {
     /// Its pauses stand in `stalls`.
     pub(super) scenario: Scenario,
     /// Its pauses, each with its limit.
-    pub(super) stalls: Vec<(Pause, Limit)>,
+    pub(super) stalls: Vec<(Pause, LimitingFactor)>,
     /// Held back after the last segment beyond a round trip: a delayed ACK.
     pub(super) tail: Nanos,
 }
@@ -122,27 +122,27 @@ impl Replay {
     /// Replay of a transfer; `None` if the capture lacks the data.
     pub fn new(
         transfer: &TransferFacts,
-        partition: &Partition,
+        attribution: &TimeAttribution,
         context: &Context,
         earlier: EarlierTransfers,
     ) -> Option<Self> {
         let rtt = context.rtt.filter(|_| Self::is_possible(transfer, context))?;
         let mss = context.mss.max(1);
-        let shape = &partition.shape;
+        let shape = &attribution.shape;
         let lost = lost_segments(transfer);
-        let mut stalls: Vec<(Pause, Limit)> =
-            transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, context, &lost)).collect();
+        let mut stalls: Vec<(Pause, LimitingFactor)> =
+            transfer.pauses.iter().filter_map(|gap| pause(gap, transfer, attribution, context, &lost)).collect();
         stalls.sort_by_key(|(pause, _)| pause.at);
         let losses = places(&lost, transfer);
         // A window, too, gives a steady rate: the path's rate is known only if the path was the
         // limit.
-        let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
+        let by_path = attribution.time(LimitingFactor::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
-        let cap = cap(transfer, partition);
+        let cap = cap(transfer, attribution);
         let sender = SenderSettings {
-            initial_window: initial_window(transfer, partition, mss),
-            ssthresh: ssthresh(transfer, partition, cap, mss),
-            slow_start_growth: growth(transfer, partition),
+            initial_window: initial_window(transfer, attribution, mss),
+            ssthresh: ssthresh(transfer, attribution, cap, mss),
+            slow_start_growth: growth(transfer, attribution),
             hystart: false,
             cap,
             pacing: shape.steady.filter(|_| shape.paced),
@@ -161,9 +161,9 @@ impl Replay {
         };
         let path_end = transfer.last_send + rtt;
         let beyond = |span: &Span| (span.end - span.start.max(path_end)).or_zero();
-        let spans = without_idle_end(&partition.spans);
+        let spans = without_idle_end(&attribution.spans);
         let waited = spans.iter().filter(|span| span.start >= transfer.last_send);
-        let tail = waited.filter(|span| span.limit != Limit::Bandwidth).map(beyond).sum();
+        let tail = waited.filter(|span| span.limit != LimitingFactor::Bandwidth).map(beyond).sum();
         Some(Self {
             fitted: Fitted { scenario, stalls, tail },
             measured: spans.last().map_or(Nanos::ZERO, |last| last.end - transfer.start),
@@ -172,9 +172,9 @@ impl Replay {
             passed_rate: shape.inter_loss_rate.map(|between| between.rate),
             has_losses: !losses.is_empty(),
             has_spurious: transfer.retransmitted.spurious > 0,
-            has_losses_while_capped: cap.is_some() && has_losses_while_capped(transfer, partition),
-            passing_window: passing_window(transfer, partition, 0),
-            passing_largest: passing_window(transfer, partition, largest_window(transfer) / 2),
+            has_losses_while_capped: cap.is_some() && has_losses_while_capped(transfer, attribution),
+            passing_window: passing_window(transfer, attribution, 0),
+            passing_largest: passing_window(transfer, attribution, largest_window(transfer) / 2),
             carried: earlier.carried,
             left: earlier.left,
             path: PathRates {
@@ -243,10 +243,10 @@ impl Replay {
         });
         doubt(self.has_losses || sender.ssthresh.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
         // A timer that the model has itself, instead of being given its silence.
-        let is_timer = |stall: &(Pause, Limit)| stall.0.kind == Silence::Timer;
+        let is_timer = |stall: &(Pause, LimitingFactor)| stall.0.kind == PauseKind::Timer;
         doubt(self.has_losses && self.fitted.stalls.iter().any(is_timer), &|it| it.stalls.retain(|s| !is_timer(s)));
         // A window of the program may show in its silences alone.
-        let is_granted = |stall: &(Pause, Limit)| stall.1 == Limit::ProtocolWindow;
+        let is_granted = |stall: &(Pause, LimitingFactor)| stall.1 == LimitingFactor::ProtocolWindow;
         let granted = sender.cap.is_some() && self.fitted.stalls.iter().any(is_granted);
         doubt(granted, &|it| it.scenario.sender.cap = None);
         // A queue may have kept the path full while the window went down.
@@ -261,58 +261,60 @@ impl Replay {
 
 /// A silence that no window explains. `losses`: lost segments, by place.
 fn pause(
-    gap: &Gap,
+    gap: &SendPause,
     transfer: &TransferFacts,
-    partition: &Partition,
+    attribution: &TimeAttribution,
     context: &Context,
     losses: &[(u64, u64)],
-) -> Option<(Pause, Limit)> {
+) -> Option<(Pause, LimitingFactor)> {
     let length = gap.end - gap.start;
-    let limit = limit_of(gap, partition)?;
+    let limit = limit_of(gap, attribution)?;
     let rtt = context.rtt?;
-    let restarted = || partition.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
+    let restarted = || attribution.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
     // A window with no room for a segment counts as closed: the limit assigned to the silence then
     // (a probe, the application) is not the reason.
-    let shut =
-        gap.window_room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
+    let shut = gap.window_room.is_some_and(|room| room < context.mss)
+        && attribution.time(LimitingFactor::ZeroWindow) > Nanos::ZERO;
     let limit = match limit {
-        Limit::Timeout if shut && gap.tail => Limit::ZeroWindow,
-        Limit::Application | Limit::Unknown if shut => Limit::ZeroWindow,
-        Limit::Unknown if is_the_programs_too(gap, transfer, partition) => Limit::Application,
-        Limit::Unknown if is_before_timer(gap, transfer) => Limit::Timeout,
+        LimitingFactor::Timeout if shut && gap.tail => LimitingFactor::ZeroWindow,
+        LimitingFactor::Application | LimitingFactor::Unknown if shut => LimitingFactor::ZeroWindow,
+        LimitingFactor::Unknown if is_the_programs_too(gap, transfer, attribution) => LimitingFactor::Application,
+        LimitingFactor::Unknown if is_before_timer(gap, transfer) => LimitingFactor::Timeout,
         limit => limit,
     };
     let kind = match limit {
         // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a
         // round trip).
-        Limit::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(MAX_SHORT_WAIT) => {
+        LimitingFactor::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(MAX_SHORT_WAIT) => {
             return None;
         }
         // A probe leaves the window as it is; the timer leaves one segment of it.
-        Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
+        LimitingFactor::Timeout if gap.release == Release::Timer && !gap.tail => PauseKind::Timer,
         // Where a cap holds the sender the model waits for the ACK itself, and the program writes a
         // moment after it.
-        Limit::Application | Limit::Unknown
-            if length < rtt.scale(MAX_SHORT_WAIT) && is_capped(gap, transfer, partition) =>
+        LimitingFactor::Application | LimitingFactor::Unknown
+            if length < rtt.scale(MAX_SHORT_WAIT) && is_capped(gap, transfer, attribution) =>
         {
             return None;
         }
-        Limit::Timeout | Limit::ZeroWindow | Limit::ProtocolWindow | Limit::NagleDelayedAck | Limit::AckDelay => {
-            Silence::Program
-        }
-        Limit::Application | Limit::Idle | Limit::Unknown if restarted() => Silence::Idle,
-        Limit::Application | Limit::Idle | Limit::Unknown => Silence::Program,
+        LimitingFactor::Timeout
+        | LimitingFactor::ZeroWindow
+        | LimitingFactor::ProtocolWindow
+        | LimitingFactor::NagleDelayedAck
+        | LimitingFactor::AckDelay => PauseKind::Program,
+        LimitingFactor::Application | LimitingFactor::Idle | LimitingFactor::Unknown if restarted() => PauseKind::Idle,
+        LimitingFactor::Application | LimitingFactor::Idle | LimitingFactor::Unknown => PauseKind::Program,
         _ => return None,
     };
     let sent = gap.snd_max.saturating_sub(transfer.seq.0).min(transfer.bytes());
-    if kind == Silence::Timer {
+    if kind == PauseKind::Timer {
         // All that was lost had been sent before the silence, whether the capture has it or not.
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }
     // A probe's retransmission counts as sent after it: the silence is before it, even at the
     // transfer's end.
-    let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
+    let again = if limit == LimitingFactor::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
 }
@@ -320,19 +322,19 @@ fn pause(
 /// Whether a silence that a queue may have caused is the application's: nothing was in flight and
 /// nothing ended it, and such silences of the application take most of the time. A queue that
 /// coincides with them is unlikely.
-fn is_the_programs_too(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool {
+fn is_the_programs_too(gap: &SendPause, transfer: &TransferFacts, attribution: &TimeAttribution) -> bool {
     let is_idle = gap.release == Release::Nothing && gap.idle && !gap.unseen && gap.closed.is_none();
     let is_empty = gap.missing.is_none_or(|packets| packets == 0) && gap.sent_apart.is_none();
-    is_idle && is_empty && partition.time(Limit::Application).0 * 2 >= transfer.duration().0
+    is_idle && is_empty && attribution.time(LimitingFactor::Application).0 * 2 >= transfer.duration().0
 }
 
 /// Whether a silence was the first part of a wait for the timer, up to a probe with new bytes (RFC
 /// 8985 section 7.3). Where a copy was needless, ACKs were late, and no probe was due.
-fn is_before_timer(gap: &Gap, transfer: &TransferFacts) -> bool {
-    let is_next = |next: &Gap| next.start == gap.end && next.release == Release::Timer;
+fn is_before_timer(gap: &SendPause, transfer: &TransferFacts) -> bool {
+    let is_next = |next: &SendPause| next.start == gap.end && next.release == Release::Timer;
     let is_silent = gap.release == Release::Nothing && !gap.idle && transfer.retransmitted.spurious == 0;
-    steps::add(if is_silent { transfer.gaps.len() as u64 } else { 0 });
-    is_silent && transfer.gaps.iter().any(is_next)
+    steps::add(if is_silent { transfer.pauses.len() as u64 } else { 0 });
+    is_silent && transfer.pauses.iter().any(is_next)
 }
 
 /// The end of the data that had been sent before a timer's silence: the bytes that follow the
@@ -346,10 +348,10 @@ fn end_of_run(sent: u64, again: u64, losses: &[(u64, u64)]) -> u64 {
 }
 
 /// Whether a cap in the sender held the round in which a pause began.
-fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool {
+fn is_capped(gap: &SendPause, transfer: &TransferFacts, attribution: &TimeAttribution) -> bool {
     let round = transfer.rounds.partition_point(|round| round.start <= gap.start).checked_sub(1);
-    let base = round.and_then(|round| partition.shape.base.get(round));
-    base.is_some_and(|limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow))
+    let base = round.and_then(|round| attribution.shape.base.get(round));
+    base.is_some_and(|limit| matches!(limit, LimitingFactor::SenderCap | LimitingFactor::ProtocolWindow))
 }
 
 /// Whether the window started over with the round that begins then: its flight is much smaller than
@@ -361,12 +363,13 @@ fn starts_over(transfer: &TransferFacts, round: usize, at: Time) -> bool {
 }
 
 /// The limit during most of a pause, if it is not a window of TCP.
-fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
-    let first = partition.spans.partition_point(|span| span.end <= gap.start);
-    let spans = partition.spans.get(first..)?.iter().take_while(|span| span.start < gap.end);
+fn limit_of(gap: &SendPause, attribution: &TimeAttribution) -> Option<LimitingFactor> {
+    let first = attribution.spans.partition_point(|span| span.end <= gap.start);
+    let spans = attribution.spans.get(first..)?.iter().take_while(|span| span.start < gap.end);
     let parts = spans.map(|span| (span.limit, (span.end.min(gap.end) - span.start.max(gap.start)).or_zero()));
     // A late ACK adds to a round trip, and may be the smaller part of it.
-    let (limit, _) = parts.max_by_key(|&(limit, time)| (limit == Limit::AckDelay && time > Nanos::ZERO, time))?;
+    let (limit, _) =
+        parts.max_by_key(|&(limit, time)| (limit == LimitingFactor::AckDelay && time > Nanos::ZERO, time))?;
     Some(limit)
 }
 
@@ -382,9 +385,9 @@ fn lost_segments(transfer: &TransferFacts) -> Vec<(u64, u64)> {
 
 /// The places of lost segments, without those for which a probe was waited: their silence is given.
 fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
-    steps::add((lost.len() * transfer.gaps.len()) as u64);
+    steps::add((lost.len() * transfer.pauses.len()) as u64);
     let probed = |place: u64| {
-        transfer.gaps.iter().any(|gap| {
+        transfer.pauses.iter().any(|gap| {
             let sent = gap.snd_max.saturating_sub(transfer.seq.0);
             gap.tail && place < sent && place.saturating_add(gap.after_len) >= sent
         })
@@ -393,19 +396,19 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
 }
 
 /// Whether something was retransmitted in the rounds that a cap in the sender seems to have held.
-fn has_losses_while_capped(transfer: &TransferFacts, partition: &Partition) -> bool {
-    let capped = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
-    transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.retransmitted > 0)
+fn has_losses_while_capped(transfer: &TransferFacts, attribution: &TimeAttribution) -> bool {
+    let capped = |limit: &LimitingFactor| matches!(limit, LimitingFactor::SenderCap | LimitingFactor::ProtocolWindow);
+    transfer.rounds.iter().zip(&attribution.shape.base).any(|(round, limit)| capped(limit) && round.retransmitted > 0)
 }
 
 /// Growth of flights in a round of slow start: the median over those that grew.
-fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
-    let base = &partition.shape.base;
+fn growth(transfer: &TransferFacts, attribution: &TimeAttribution) -> f64 {
+    let base = &attribution.shape.base;
     let mut ratios: Vec<f64> = transfer
         .rounds
         .windows(2)
         .zip(base)
-        .take_while(|(_, limit)| **limit == Limit::SlowStart)
+        .take_while(|(_, limit)| **limit == LimitingFactor::SlowStart)
         .map(|(pair, _)| pair[1].bytes as f64 / pair[0].bytes.max(1) as f64)
         .collect();
     // The last flight is a remainder, and a single one may be chance.
@@ -444,10 +447,10 @@ fn largest_window(transfer: &TransferFacts) -> u64 {
 
 /// Bytes that a full but open window of `min_rate` bytes or more passed in a round: less than its
 /// size if the receiver's application reads a moment after the ACK has left.
-fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -> Option<u64> {
+fn passing_window(transfer: &TransferFacts, attribution: &TimeAttribution, least: u64) -> Option<u64> {
     let inner = transfer.rounds.len().saturating_sub(1);
-    let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);
-    let held = rounds.filter(|(round, limit)| **limit == Limit::ReceiveWindow && round.merged == 1);
+    let rounds = transfer.rounds.iter().zip(&attribution.rounds).take(inner);
+    let held = rounds.filter(|(round, limit)| **limit == LimitingFactor::ReceiveWindow && round.merged == 1);
     let held = held.filter(|(round, _)| round.window.is_some_and(|window| window >= least));
     let bytes: Vec<u64> = held.map(|(round, _)| round.bytes).collect();
     (bytes.len() >= MIN_HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
@@ -469,12 +472,12 @@ mod tests {
         let at = Time::from_millis;
         let probe = gap(at(100), at(150), Release::Nothing);
         let mut transfer = flights(&[10_000, 10_000], Release::Ack);
-        let is_before = |transfer: &TransferFacts, gap: Gap| is_before_timer(&gap, transfer);
+        let is_before = |transfer: &TransferFacts, gap: SendPause| is_before_timer(&gap, transfer);
         assert!(!is_before(&transfer, probe));
-        transfer.gaps.push(gap(at(150), at(450), Release::Timer));
+        transfer.pauses.push(gap(at(150), at(450), Release::Timer));
         assert!(is_before(&transfer, probe));
-        assert!(!is_before(&transfer, Gap { idle: true, ..probe }), "nothing was in flight");
-        assert!(!is_before(&transfer, Gap { end: at(140), ..probe }));
+        assert!(!is_before(&transfer, SendPause { idle: true, ..probe }), "nothing was in flight");
+        assert!(!is_before(&transfer, SendPause { end: at(140), ..probe }));
         transfer.retransmitted.spurious = 1;
         assert!(!is_before(&transfer, probe), "ACKs were late");
     }

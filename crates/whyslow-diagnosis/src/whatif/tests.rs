@@ -6,10 +6,10 @@ use super::replay::{EarlierTransfers, Fitted, Replay};
 use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
 use crate::estimate::synthetic_transfer::{context, flights};
-use crate::limit::partition;
-use whyslow_analysis::types::{Limit, ModelChange};
+use crate::limit::attribute_time;
+use whyslow_analysis::types::{LimitingFactor, ModelChange};
 use whyslow_core::tcp::facts::{Loss, Release, TransferFacts};
-use whyslow_model::{Algorithm, Losses, Silence, Timed, Window};
+use whyslow_model::{Algorithm, Losses, PauseKind, Timed, Window};
 use whyslow_units::{Nanos, Time};
 
 fn ms(millis: i64) -> Nanos {
@@ -25,7 +25,7 @@ fn replay(transfer: &TransferFacts) -> Replay {
     let context = context(100);
     Replay::new(
         transfer,
-        &partition(transfer, &context),
+        &attribute_time(transfer, &context),
         &context,
         EarlierTransfers { carried: Some(CarriedWindow { cwnd: 200.0, grows: true }), ..EarlierTransfers::default() },
     )
@@ -110,15 +110,20 @@ fn silences_are_replayed_and_removed() {
     for round in &mut transfer.rounds[2..] {
         round.start += ms(900);
     }
-    transfer.gaps[1].end += ms(900);
-    (transfer.gaps[1].release, transfer.gaps[1].idle, transfer.gaps[1].snd_max) = (Release::Nothing, true, 30_001);
+    transfer.pauses[1].end += ms(900);
+    (transfer.pauses[1].release, transfer.pauses[1].idle, transfer.pauses[1].snd_max) =
+        (Release::Nothing, true, 30_001);
     (transfer.last_send, transfer.end) = (transfer.last_send + ms(900), transfer.end + ms(900));
     let replay = replay(&transfer);
     let (_, modelled) = fit(&replay);
     assert!((modelled - ms(1200)).0.abs() <= ms(20).0, "{modelled:?}");
     assert_eq!(
         without(
-            &[ModelChange::SameFlights, ModelChange::GrowingReceiveWindow, ModelChange::NoSilence(Limit::Application)],
+            &[
+                ModelChange::SameFlights,
+                ModelChange::GrowingReceiveWindow,
+                ModelChange::NoSilence(LimitingFactor::Application)
+            ],
             &replay
         ),
         ms(300)
@@ -138,15 +143,15 @@ fn ambiguous_silence_next_to_application_pauses_is_the_applications() {
                 round.last_send += ms(400);
             });
             let (start, end) = (transfer.rounds[pause].last_send, transfer.rounds[pause + 1].start);
-            let gap = &mut transfer.gaps[pause];
+            let gap = &mut transfer.pauses[pause];
             (gap.start, gap.end, gap.release, gap.idle) = (start, end, Release::Nothing, is_idle);
             gap.app_limited = pause < programs;
             gap.snd_max = 1 + [10_000, 30_000, 70_000][pause];
         }
         (transfer.last_send, transfer.end) = (transfer.last_send + ms(1_200), transfer.end + ms(1_200));
-        let partition = partition(&transfer, &context);
-        let replay = Replay::new(&transfer, &partition, &context, EarlierTransfers::default()).unwrap();
-        let changes = [ModelChange::SameFlights, ModelChange::NoSilence(Limit::Application)];
+        let attribution = attribute_time(&transfer, &context);
+        let replay = Replay::new(&transfer, &attribution, &context, EarlierTransfers::default()).unwrap();
+        let changes = [ModelChange::SameFlights, ModelChange::NoSilence(LimitingFactor::Application)];
         fit(&replay).1 - without(&changes, &replay)
     };
     assert!((saved(2, true) - ms(1_500)).0.abs() < ms(350).0, "{:?}", saved(2, true));
@@ -179,7 +184,8 @@ fn replay_requires_a_round_trip() {
         crate::estimate::Context { one_direction: true, ..context(100) },
     ] {
         assert!(
-            Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default()).is_none()
+            Replay::new(&transfer, &attribute_time(&transfer, &context), &context, EarlierTransfers::default())
+                .is_none()
         );
     }
 }
@@ -283,28 +289,31 @@ fn waits_after_the_second(transfer: &mut TransferFacts, more: Nanos) {
     for round in &mut transfer.rounds[2..] {
         (round.start, round.last_send) = (round.start + more, round.last_send + more);
     }
-    transfer.gaps[1].end += more;
-    transfer.gaps[1].snd_max = 30_001;
+    transfer.pauses[1].end += more;
+    transfer.pauses[1].snd_max = 30_001;
     (transfer.last_send, transfer.end) = (transfer.last_send + more, transfer.end + more);
 }
 
 #[test]
 fn timer_waits_longer_than_a_round_trip() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
-    transfer.gaps[1].release = Release::Timer;
-    transfer.gaps[1].snd_max = 30_001;
+    transfer.pauses[1].release = Release::Timer;
+    transfer.pauses[1].snd_max = 30_001;
     assert!(fit(&replay(&transfer)).0.stalls.is_empty(), "a repair after the timer goes on with each ACK");
     waits_after_the_second(&mut transfer, ms(200));
     let (fitted, _) = fit(&replay(&transfer));
     let (pause, limit) = fitted.stalls[0];
-    assert_eq!((pause.kind, pause.at, pause.length, limit), (Silence::Timer, 30_000, ms(300), Limit::Timeout));
+    assert_eq!(
+        (pause.kind, pause.at, pause.length, limit),
+        (PauseKind::Timer, 30_000, ms(300), LimitingFactor::Timeout)
+    );
 }
 
 #[test]
 fn uncaptured_data_was_sent_before_the_timer() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     waits_after_the_second(&mut transfer, ms(200));
-    transfer.gaps[1].release = Release::Timer;
+    transfer.pauses[1].release = Release::Timer;
     let lost = |place| Loss {
         seq: 1 + place,
         bytes: 1_000,
@@ -323,11 +332,11 @@ fn uncaptured_data_was_sent_before_the_timer() {
 #[test]
 fn pause_at_a_cap_is_not_an_application_silence() {
     let mut transfer = flights(&[32_000; 20], Release::Ack);
-    for gap in &mut transfer.gaps {
+    for gap in &mut transfer.pauses {
         (gap.snd_max, gap.idle) = (32_001, true);
     }
-    transfer.gaps[7].release = Release::Nothing;
-    transfer.gaps[7].snd_max = 256_001;
+    transfer.pauses[7].release = Release::Nothing;
+    transfer.pauses[7].snd_max = 256_001;
     assert!(fit(&replay(&transfer)).0.stalls.is_empty());
 }
 
@@ -342,7 +351,11 @@ fn reader_that_keeps_up_has_its_largest_window() {
     let replay = replay(&transfer);
     let (fitted, _) = fit(&replay);
     let changed = remedy::apply(
-        &[ModelChange::PromptReader, ModelChange::NoSilence(Limit::ZeroWindow), ModelChange::NoSilence(Limit::Unknown)],
+        &[
+            ModelChange::PromptReader,
+            ModelChange::NoSilence(LimitingFactor::ZeroWindow),
+            ModelChange::NoSilence(LimitingFactor::Unknown),
+        ],
         &replay,
         &fitted,
     )
@@ -360,7 +373,7 @@ fn burst_gives_the_path_rate() {
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let at = |near_receiver| {
         let context = crate::estimate::Context { near_receiver, ..context(100) };
-        Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default())
+        Replay::new(&transfer, &attribute_time(&transfer, &context), &context, EarlierTransfers::default())
             .unwrap()
             .burst_rate
     };
@@ -386,7 +399,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(30_000));
     let context = crate::estimate::Context { path_rate, ..context(100) };
     let earlier = EarlierTransfers { rate: earlier, ..EarlierTransfers::default() };
-    Replay::new(&transfer, &partition(&transfer, &context), &context, earlier).unwrap()
+    Replay::new(&transfer, &attribute_time(&transfer, &context), &context, earlier).unwrap()
 }
 
 #[test]

@@ -27,7 +27,7 @@ use whyslow_analysis::{Analysis, Transfer};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, LinkType, Packet, Reader, Sink, Summary};
 use whyslow_core::tcp::payload::read_plaintext;
 use whyslow_core::tls::KeyLog;
-use whyslow_diagnosis::condense::{Condenser, Share};
+use whyslow_diagnosis::condense::{Condenser, ConnectionShard};
 use whyslow_diagnosis::explain::Explainer;
 use whyslow_units::Time;
 
@@ -65,7 +65,7 @@ impl Sink for Fingerprint {
 
     fn condensed(&mut self, origin: &CaptureOrigin) {
         assert_eq!(self.packets, 0, "must come before the first packet");
-        self.is_share = origin.share != Share::ALL;
+        self.is_share = origin.share != ConnectionShard::ALL;
         self.mix(format!("{origin:?}").as_bytes());
     }
 

@@ -12,7 +12,7 @@ use whyslow_diagnosis::explain::live::LiveExplainer;
 use whyslow_diagnosis::pair::{self, ConnectionFingerprint, PacketCollector};
 use whyslow_diagnosis::series::{SeriesBuilder, SeriesReader, WantedConnection};
 use whyslow_model::{
-    Algorithm, Losses, MAX_STEPS, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window, simulate, time,
+    Algorithm, Losses, MAX_STEPS, Pause, PauseKind, ReceiverSettings, Scenario, SenderSettings, Window, simulate, time,
 };
 use whyslow_units::Nanos;
 use whyslow_units::steps::steps_during;
@@ -90,7 +90,7 @@ impl Numbers<'_> {
             1 => Window::Autotuned { initial: self.whole(), most: self.whole() },
             _ => Window::Advertised(sorted(self.several(|it| (it.whole(), it.whole())))),
         };
-        let kinds = [Silence::Program, Silence::Idle, Silence::Timer];
+        let kinds = [PauseKind::Program, PauseKind::Idle, PauseKind::Timer];
         let mut pauses = self.several(|it| Pause {
             at: it.whole(),
             length: Nanos(it.whole() as i64),

@@ -2,7 +2,7 @@
 
 use super::parse::{Look, SOURCE};
 use crate::limits::{DROPPED, ENOUGH, FEW, LOSSY, TIMEOUTS};
-use crate::report::{Advice, Finding, Gap, HostCause, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, HostCause, Limitation, Statement, Subject, Verdict};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, LossAction, Unit};
 
@@ -60,15 +60,15 @@ pub(super) fn subject(looks: &[Look]) -> Option<Subject> {
     let rules = [overflows, loss, timeouts, again, needless, drops, damaged, udp, syns];
     out.findings = rules.iter().filter_map(|rule| rule(&counted)).collect();
     if counted.get("Tcp.RetransSegs").is_some() && counted.get("Tcp.OutSegs").is_none() {
-        out.gaps.push(Gap::NoDenominator);
+        out.gaps.push(Limitation::NoDenominator);
         if out.findings.is_empty() {
             out.verdict = Verdict::Unknown;
         }
     }
     if before.is_none() {
-        out.gaps.push(Gap::SinceBoot);
+        out.gaps.push(Limitation::SinceBoot);
     } else if out.over_s.is_none() {
-        out.gaps.push(Gap::NoTimes);
+        out.gaps.push(Limitation::NoTimes);
     }
     Some(out)
 }
@@ -123,7 +123,7 @@ fn loss(counted: &Counted<'_>) -> Option<Finding> {
             .shown("Tcp.RetransSegs", counted.or_zero("Tcp.RetransSegs"), Unit::Segments)
             .shown("Tcp.OutSegs", sent, Unit::Segments)
             .remedied(Actor::Network, LossAction::FindLoss { share: Some((lost / sent).min(1.0)) })
-            .open(Gap::WhereLost),
+            .open(Limitation::WhereLost),
     )
 }
 
@@ -138,7 +138,7 @@ fn timeouts(counted: &Counted<'_>) -> Option<Finding> {
         Finding::new(Cause::Timeout, counted.sure(0.7), Statement::Timeouts { count, of })
             .shown("TcpExt.TCPTimeouts", count, Unit::Times)
             .remedied(Actor::Network, LossAction::FindLoss { share: None })
-            .open(Gap::WhereLost),
+            .open(Limitation::WhereLost),
     )
 }
 

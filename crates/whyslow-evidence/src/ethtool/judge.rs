@@ -2,7 +2,7 @@
 
 use super::parse::{Kind, Look, SOURCE};
 use crate::limits::{DROPPED, FEW};
-use crate::report::{Advice, Allowance, DeviceStatement, Finding, Gap, HostCause, Statement, Subject};
+use crate::report::{Advice, Allowance, DeviceStatement, Finding, HostCause, Limitation, Statement, Subject};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Unit};
 
@@ -80,9 +80,9 @@ fn subject(device: &str, looks: &[Look]) -> Option<Subject> {
     out.findings = rules.iter().filter_map(|rule| rule(&counted)).collect();
     out.findings.extend(ALLOWANCES.iter().filter_map(|(kind, allowance)| exceeded(&counted, *kind, *allowance)));
     if before.is_none() {
-        out.gaps.push(Gap::SinceUp);
+        out.gaps.push(Limitation::SinceUp);
     } else if over.is_none() {
-        out.gaps.push(Gap::NoTimes);
+        out.gaps.push(Limitation::NoTimes);
     }
     Some(out)
 }

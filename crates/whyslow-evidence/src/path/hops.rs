@@ -2,7 +2,7 @@
 
 use super::ping::{ENOUGH, lost, varies};
 use crate::limits::{LOSSY, QUEUE_GROWTH_S};
-use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Limitation, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, whole};
 use whyslow_analysis::{Actor, Unit};
 
@@ -122,10 +122,10 @@ fn judge(source: Source, hops: &[Hop]) -> Subject {
             out.findings.extend(varies(least, mean, most));
         }
         if between {
-            out.gaps.push(Gap::HopsLimitReplies);
+            out.gaps.push(Limitation::HopsLimitReplies);
         }
         if end.sent < ENOUGH {
-            out.gaps.push(Gap::FewProbes);
+            out.gaps.push(Limitation::FewProbes);
         }
     }
     if end.loss >= 1.0 {
@@ -134,7 +134,7 @@ fn judge(source: Source, hops: &[Hop]) -> Subject {
     } else {
         out.findings.extend(jump(hops));
     }
-    out.gaps.push(Gap::ProbesOnly);
+    out.gaps.push(Limitation::ProbesOnly);
     out
 }
 
@@ -165,6 +165,6 @@ fn jump(hops: &[Hop]) -> Option<Finding> {
         Finding::unnamed(0.5, Statement::Jump { hop: hop.name.clone(), by_s, rtt_s })
             .shown("min", rtt_s, Unit::Seconds)
             .advised(Actor::Network, Advice::LookAtHop { hop: hop.name.clone() })
-            .open(Gap::ProbesOnly)
+            .open(Limitation::ProbesOnly)
     })
 }

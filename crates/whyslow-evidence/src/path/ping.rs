@@ -1,7 +1,7 @@
 //! `ping` of Linux, macOS and Windows.
 
 use crate::limits::{LOSSY, QUEUE_GROWTH_S, in_queue};
-use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Limitation, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, whole};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, LinkAction, LossAction, Unit};
@@ -99,16 +99,16 @@ fn judge(ping: &Ping) -> Subject {
     if let (Some(of), Some(received)) = (ping.sent.filter(|sent| *sent > 0.0), ping.received) {
         out.findings.extend(lost(of, (of - received).max(0.0), None));
         if of < ENOUGH {
-            out.gaps.push(Gap::FewProbes);
+            out.gaps.push(Limitation::FewProbes);
         }
         if received == 0.0 {
             out.verdict = Verdict::Unknown;
         }
     } else {
-        out.gaps.push(Gap::FewProbes);
+        out.gaps.push(Limitation::FewProbes);
     }
     out.findings.extend(least.zip(mean).zip(most).and_then(|((least, mean), most)| varies(least, mean, most)));
-    out.gaps.push(Gap::ProbesOnly);
+    out.gaps.push(Limitation::ProbesOnly);
     out
 }
 
@@ -119,7 +119,7 @@ pub(super) fn lost(of: f64, lost: f64, from: Option<String>) -> Option<Finding> 
         return Some(
             Finding::unnamed(0.4, Statement::NoReply { probes: of })
                 .advised(Actor::Network, Advice::CheckReach)
-                .open(Gap::ProbesOnly),
+                .open(Limitation::ProbesOnly),
         );
     }
     if lost < 2.0 || lost < LOSSY * of {
@@ -143,7 +143,7 @@ pub(super) fn lost(of: f64, lost: f64, from: Option<String>) -> Option<Finding> 
         Some(hop) => finding.advised(Actor::Network, Advice::LookAtHop { hop }),
         None => finding.remedied(Actor::Network, LossAction::FindLoss { share: Some(share) }),
     };
-    Some(finding.open(Gap::ProbesOnly))
+    Some(finding.open(Limitation::ProbesOnly))
 }
 
 /// The mean is twice the least round trip and 10 ms more, as for a queue in captures.
@@ -152,6 +152,6 @@ pub(super) fn varies(least_s: f64, mean_s: f64, most_s: f64) -> Option<Finding> 
         Finding::new(Cause::Bufferbloat, 0.55, Statement::Varies { least_s, mean_s, most_s })
             .shown("avg - min", mean_s - least_s, Unit::Seconds)
             .remedied(Actor::Network, LinkAction::ManageQueue { rate_bps: None })
-            .open(Gap::ProbesOnly)
+            .open(Limitation::ProbesOnly)
     })
 }

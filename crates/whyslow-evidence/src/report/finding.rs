@@ -2,8 +2,8 @@
 
 use super::figure::Figure;
 use super::fix::{Advice, Fix};
-use super::gap::Gap;
 use super::host::{Extent, HostCheck};
+use super::limitation::Limitation;
 use super::slug::Slug;
 use super::statement::Statement;
 use core::net::IpAddr;
@@ -39,7 +39,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<HostCheck>,
     /// What this output leaves open about it.
-    pub to_confirm: Vec<Gap>,
+    pub to_confirm: Vec<Limitation>,
 }
 
 impl Finding {
@@ -84,7 +84,7 @@ impl Finding {
         self
     }
 
-    pub(crate) fn open(mut self, gap: Gap) -> Self {
+    pub(crate) fn open(mut self, gap: Limitation) -> Self {
         self.to_confirm.push(gap);
         self
     }

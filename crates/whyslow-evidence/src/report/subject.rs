@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::figure::Figure;
 use super::finding::Finding;
-use super::gap::Gap;
+use super::limitation::Limitation;
 use super::source::Source;
 use serde::Serialize;
 use whyslow_analysis::Unit;
@@ -26,7 +26,7 @@ pub struct Subject {
     /// What slows it, the most important first.
     pub findings: Vec<Finding>,
     /// What this output cannot show.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<Limitation>,
     /// The kernel's account of a connection, for questions of a capture.
     #[serde(skip)]
     pub account: Option<Box<Account>>,
@@ -67,10 +67,10 @@ impl Subject {
 
     /// Orders the findings, and takes the verdict from them. Without one, what such an output never
     /// shows is added.
-    pub(crate) fn conclude(&mut self, never: &[Gap]) {
+    pub(crate) fn conclude(&mut self, never: &[Limitation]) {
         self.findings.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
         if self.findings.is_empty() {
-            let new: Vec<Gap> = never.iter().copied().filter(|gap| !self.gaps.contains(gap)).collect();
+            let new: Vec<Limitation> = never.iter().copied().filter(|gap| !self.gaps.contains(gap)).collect();
             self.gaps.extend(new);
         } else {
             self.verdict = Verdict::Cause;

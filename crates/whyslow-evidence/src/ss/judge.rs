@@ -7,7 +7,7 @@ mod snapshot;
 mod states;
 
 use super::parse::{Look, SOURCE, Socket};
-use crate::report::{Gap, Subject, Verdict};
+use crate::report::{Limitation, Subject, Verdict};
 use held::{no_scaling, own_window, peer_window, send_buffer, shut, timing_out, unread};
 use network::{application, loss, moment, paced, queue, spurious};
 use snapshot::{BULK, SocketSnapshot, same};
@@ -20,7 +20,7 @@ pub(crate) fn subjects(looks: &[Look]) -> Vec<Subject> {
     if out.is_empty() && !looks.is_empty() {
         let mut none = Subject::new(SOURCE, "");
         none.verdict = Verdict::Unknown;
-        none.gaps.push(Gap::Idle);
+        none.gaps.push(Limitation::Idle);
         out.push(none);
     }
     out
@@ -130,18 +130,18 @@ fn gaps(snapshot: SocketSnapshot<'_>, out: &mut Subject) {
     let came = snapshot.count("bytes_received").unwrap_or(0.0);
     let receives = came > BULK && came > 2.0 * sent;
     if receives {
-        out.gaps.push(Gap::ReceiverSide);
+        out.gaps.push(Limitation::ReceiverSide);
     }
     let waits = snapshot.now.send_q.unwrap_or(0.0) > 0.0 || snapshot.unacked() > 0.0;
     if out.findings.is_empty() && !waits && sent < BULK && !receives {
-        out.gaps.push(Gap::Idle);
+        out.gaps.push(Limitation::Idle);
     }
     if out.findings.is_empty() && receives {
         out.verdict = Verdict::Unknown;
     }
     out.gaps.push(match (snapshot.before, snapshot.over) {
-        (None, _) => Gap::SinceConnection,
-        (Some(_), None) => Gap::NoTimes,
+        (None, _) => Limitation::SinceConnection,
+        (Some(_), None) => Limitation::NoTimes,
         (Some(_), Some(_)) => return,
     });
 }

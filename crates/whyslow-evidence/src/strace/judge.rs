@@ -1,7 +1,7 @@
 //! Where a process waited: the sums of its calls.
 
 use super::parse::{SOURCE, Trace, What};
-use crate::report::{Advice, Call, CallStatement, Finding, Gap, Statement, Subject, Verdict};
+use crate::report::{Advice, Call, CallStatement, Finding, Limitation, Statement, Subject, Verdict};
 use std::collections::BTreeMap;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Unit};
@@ -64,7 +64,7 @@ pub(super) fn subject(trace: &Trace) -> Option<Subject> {
     }
     out.findings.extend(sums.iter().filter_map(|((call, on), sum)| judge(*call, on, *sum, whole_s)));
     if !trace.has_times {
-        out.gaps.push(Gap::NoCallTimes);
+        out.gaps.push(Limitation::NoCallTimes);
         // The gap to the next line holds the process' own work too.
         out.findings.iter_mut().for_each(|finding| finding.confidence -= 0.2);
     }
@@ -91,16 +91,16 @@ fn judge(call: Call, on: &str, sum: Sum, whole_s: f64) -> Option<Finding> {
     let statement = CallStatement::Waited { call, on: on.to_owned(), took_s, whole_s, calls, longest_s };
     let statement = Statement::Calls(statement);
     let finding = match call {
-        Call::Receive => {
-            Finding::unnamed(0.75, statement).advised(Actor::Application, Advice::LookAtPeer).open(Gap::PeerOrNetwork)
-        }
-        Call::Send => Finding::unnamed(0.75, statement).open(Gap::WhichLimit),
+        Call::Receive => Finding::unnamed(0.75, statement)
+            .advised(Actor::Application, Advice::LookAtPeer)
+            .open(Limitation::PeerOrNetwork),
+        Call::Send => Finding::unnamed(0.75, statement).open(Limitation::WhichLimit),
         Call::Connect => {
             let retried = SYN_RETRIES.iter().any(|wait| (wait * 0.99..wait + 0.35).contains(&longest_s));
             match retried {
                 true => Finding::new(Cause::SynLoss, 0.7, Statement::SynRetried { took_s: longest_s })
                     .advised(Actor::Network, Advice::CheckReach)
-                    .open(Gap::WhereLost),
+                    .open(Limitation::WhereLost),
                 false => Finding::unnamed(0.7, statement).advised(Actor::Network, Advice::CheckReach),
             }
         }

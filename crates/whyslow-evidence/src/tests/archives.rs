@@ -75,7 +75,7 @@ fn quick_page_is_healthy_and_a_cut_one_has_a_problem() {
     ]);
     healthy(&text);
     let cut = subject(&text[..text.len() - 40]);
-    assert!(cut.gaps.contains(&Gap::Cut), "{cut:?}");
+    assert!(cut.gaps.contains(&Limitation::Cut), "{cut:?}");
     let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
     healthy(&quoted);
 }
@@ -129,7 +129,7 @@ fn losses_of_a_speed_test_and_a_cut_file_are_read() {
     let text = ndt(&[lossy(0, 600_000), lossy(900, 24_000_000).replace("9000,", "18000,")]);
     assert!(causes(&text).contains(&"loss"), "{:?}", causes(&text));
     let cut = &text[..text.len() - 30];
-    assert!(report(cut).subjects[0].gaps.contains(&Gap::Cut));
+    assert!(report(cut).subjects[0].gaps.contains(&Limitation::Cut));
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn allowances_of_ena_are_named() {
     let mut found = causes(text);
     found.sort_unstable();
     assert_eq!(found, ["conntrack-full", "shaper"]);
-    assert!(subject(text).gaps.contains(&Gap::SinceUp));
+    assert!(subject(text).gaps.contains(&Limitation::SinceUp));
 }
 
 #[test]

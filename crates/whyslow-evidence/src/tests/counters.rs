@@ -18,7 +18,7 @@ TcpExt:
     TCPSynRetrans: 40
 ";
     assert_eq!(causes(text), ["listen-overflow", "loss", "timeout"]);
-    assert!(subject(text).gaps.contains(&Gap::SinceBoot));
+    assert!(subject(text).gaps.contains(&Limitation::SinceBoot));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn two_looks_of_proc_count_between_them() {
 fn share_needs_the_segments_sent() {
     let subject = subject("$ nstat -az | grep -i retrans\nTcpRetransSegs 48213 0.0\nTcpExtTCPLostRetransmit 812 0.0\n");
     assert_eq!((subject.verdict, subject.findings.len()), (Verdict::Unknown, 0));
-    assert!(subject.gaps.contains(&Gap::NoDenominator));
+    assert!(subject.gaps.contains(&Limitation::NoDenominator));
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn window_needs_the_round_trip_which_a_ping_gives() {
     let text = test(&[("47.5 MBytes", "398 Mbits/sec", "0    822 KBytes"), WINDOW, WINDOW, WINDOW, WINDOW, WINDOW]);
     let alone = subject(&text);
     assert_eq!((alone.verdict, alone.findings.len()), (Verdict::Unknown, 0));
-    assert!(alone.gaps.contains(&Gap::NoRoundTrip));
+    assert!(alone.gaps.contains(&Limitation::NoRoundTrip));
     let ping = |least: f64| format!("rtt min/avg/max/mdev = {least}/{least}/{least}/0.2 ms\n");
     let both = |least: f64| {
         let report = read(&[("iperf", text.as_bytes()), ("ping", ping(least).as_bytes())]).unwrap();
@@ -71,7 +71,7 @@ fn datagrams_that_exceed_the_link_are_counted() {
     let subject = subject(text);
     assert_eq!(subject.findings[0].cause, Some(Cause::Bandwidth.into()));
     let fine = "[  5]   0.00-10.00  sec  1.25 MBytes  1.05 Mbits/sec  0.041 ms  0/906 (0%)  receiver\n";
-    assert!(self::subject(fine).gaps.contains(&Gap::UdpRate));
+    assert!(self::subject(fine).gaps.contains(&Limitation::UdpRate));
     healthy(fine);
 }
 

@@ -15,7 +15,7 @@ fn line_rate_is_healthy_and_less_is_unknown() {
     healthy(&STREAM.replace("RATE", "941.44"));
     let slow = subject(&STREAM.replace("RATE", "213.80"));
     assert_eq!((slow.verdict, slow.name.as_str()), (Verdict::Unknown, "srv.example"));
-    assert!(slow.gaps.contains(&Gap::WhichLimit));
+    assert!(slow.gaps.contains(&Limitation::WhichLimit));
     assert_eq!(slow.figures[0].value, 213.8e6);
 }
 

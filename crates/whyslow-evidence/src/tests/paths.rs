@@ -27,7 +27,7 @@ fn loss_that_ends_between_is_not_a_fault() {
          3.|-- 198.51.100.1              60.0%    60   12.3  12.5  11.9  14.8   0.4\n  4.|-- 203.0.113.9                0.0%    60   13.0  13.3  12.4  20.7   0.4\n"
     );
     healthy(&text);
-    assert!(subject(&text).gaps.contains(&Gap::HopsLimitReplies));
+    assert!(subject(&text).gaps.contains(&Limitation::HopsLimitReplies));
 }
 
 #[test]

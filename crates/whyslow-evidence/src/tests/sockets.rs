@@ -20,7 +20,7 @@ fn full_window_of_the_peer_in_a_quoted_mail_is_named_with_its_time() {
     let finding = &subject.findings[0];
     assert_eq!(finding.cause, Some(Cause::ReceiveWindow.into()));
     assert_eq!((finding.cost_s, subject.name.as_str()), (Some(18.9), "10.10.0.5:443 → 10.20.0.9:51522"));
-    assert!(finding.confidence >= 0.9 && subject.gaps.contains(&Gap::SinceConnection));
+    assert!(finding.confidence >= 0.9 && subject.gaps.contains(&Limitation::SinceConnection));
 }
 
 #[test]
@@ -119,5 +119,5 @@ fn receiver_does_not_know_what_holds_the_sender() {
          bytes_acked:900 bytes_received:88000000 segs_in:60000 lastrcv:4 rcv_rtt:29 rcv_space:60000 minrtt:28\n",
     );
     assert_eq!(subject.verdict, Verdict::Unknown);
-    assert!(subject.gaps.contains(&Gap::ReceiverSide));
+    assert!(subject.gaps.contains(&Limitation::ReceiverSide));
 }

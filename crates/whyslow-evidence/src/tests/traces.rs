@@ -73,7 +73,7 @@ fn wait_for_a_peer_is_named_with_its_address() {
     };
     assert_eq!((*call, on.as_str(), *calls), (Call::Receive, "192.0.2.30:5432", 2.0));
     assert!((took_s - 1.80022).abs() < 1e-6 && (whole_s - 2.003).abs() < 1e-6);
-    assert!(subject.findings[0].to_confirm.contains(&Gap::PeerOrNetwork));
+    assert!(subject.findings[0].to_confirm.contains(&Limitation::PeerOrNetwork));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn times_between_lines_are_used_without_times_of_calls() {
     let text = "> 10:15:01.000000 recvfrom(7, \"x\"..., 100, 0,\n> NULL, NULL) = 10\n> 10:15:02.000000 sendto(7, \"x\"..., 10, 0, NULL, 0) = 10\n\
                 > 10:15:02.000100 close(7) = 0\n";
     let subject = subject(text);
-    assert!(subject.gaps.contains(&Gap::NoCallTimes));
+    assert!(subject.gaps.contains(&Limitation::NoCallTimes));
     assert!((subject.findings[0].cost_s.unwrap() - 1.0).abs() < 1e-6 && subject.findings[0].confidence < 0.6);
     let relative = "     0.000000 recvfrom(7, \"x\"..., 100, 0, NULL, NULL) = 10\n     1.500000 sendto(7, \"x\"..., 10, 0, NULL, 0) = 10\n     \
                     0.000100 close(7) = 0\n";

@@ -1,6 +1,6 @@
 //! [`Record`]: what became of one request, as data. [`Sink`]s print and count it.
 
-use crate::pool::{Limit, Transfer};
+use crate::pool::{LimitingFactor, Transfer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -99,7 +99,7 @@ impl Deref for Record {
 
 impl Record {
     /// The largest limit on the way to the storage; `None` if it is not known.
-    pub fn limited_by(&self) -> Option<Limit> {
+    pub fn limited_by(&self) -> Option<LimitingFactor> {
         self.transfer.as_ref()?.limited_by()
     }
 }

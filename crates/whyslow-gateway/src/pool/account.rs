@@ -3,7 +3,7 @@
 //! `busy_time`, `rwnd_limited` and `sndbuf_limited` are the kernel's own sums. The rest of the busy
 //! time is divided by the state of the connection at its samples, so it is as fine as they are.
 
-use super::transfer::{Limit, Limits};
+use super::transfer::{LimitingFactor, Limits};
 use std::time::{Duration, Instant};
 use whyslow_tcpinfo::tcp_info::TcpInfo;
 
@@ -70,7 +70,7 @@ impl Account {
         match (&before, self.last.clone(), stage) {
             (_, _, Stage::Paused) => {}
             (Some(before), Some(now), Stage::Sending { .. } | Stage::Waiting) => self.share(took, before, &now, stage),
-            _ => self.limits.add(Limit::Unknown, took),
+            _ => self.limits.add(LimitingFactor::Unknown, took),
         }
     }
 
@@ -83,33 +83,35 @@ impl Account {
         let busy = grown(|info| info.busy_time).min(took);
         let receive_window = grown(|info| info.rwnd_limited).min(busy);
         let sender_cap = grown(|info| info.sndbuf_limited).min(busy.saturating_sub(receive_window));
-        self.limits.add(Limit::ReceiveWindow, receive_window);
-        self.limits.add(Limit::SenderCap, sender_cap);
+        self.limits.add(LimitingFactor::ReceiveWindow, receive_window);
+        self.limits.add(LimitingFactor::SenderCap, sender_cap);
         self.limits.add(self.sender_state(now, stage), busy.saturating_sub(receive_window + sender_cap));
-        let not_busy = if stage == Stage::Waiting { Limit::ServerThink } else { Limit::Application };
+        let not_busy = if stage == Stage::Waiting { LimitingFactor::ServerThink } else { LimitingFactor::Application };
         self.limits.add(not_busy, took.saturating_sub(busy));
     }
 
     /// What held a sender that neither window nor buffer held.
-    fn sender_state(&self, info: &TcpInfo, stage: Stage) -> Limit {
+    fn sender_state(&self, info: &TcpInfo, stage: Stage) -> LimitingFactor {
         if info.ca_state.is_some_and(|state| state >= RECOVERY) {
-            return Limit::LossRecovery;
+            return LimitingFactor::LossRecovery;
         }
         let all_is_sent = info.notsent_bytes == Some(0);
         match stage {
-            Stage::Sending { is_starved: true } if all_is_sent => return Limit::Application,
-            Stage::Waiting if all_is_sent => return Limit::RoundTrip,
+            Stage::Sending { is_starved: true } if all_is_sent => return LimitingFactor::Application,
+            Stage::Waiting if all_is_sent => return LimitingFactor::RoundTrip,
             _ => {}
         }
         if self.is_bbr {
-            let (Some(pace), Some(rate)) = (info.pacing_rate, info.delivery_rate) else { return Limit::Unknown };
-            return if pace > rate * STARTUP_GAIN { Limit::SlowStart } else { Limit::Bandwidth };
+            let (Some(pace), Some(rate)) = (info.pacing_rate, info.delivery_rate) else {
+                return LimitingFactor::Unknown;
+            };
+            return if pace > rate * STARTUP_GAIN { LimitingFactor::SlowStart } else { LimitingFactor::Bandwidth };
         }
         match (info.snd_cwnd, info.snd_ssthresh) {
-            (Some(_), None) => Limit::SlowStart,
-            (Some(cwnd), Some(ssthresh)) if cwnd < ssthresh => Limit::SlowStart,
-            (Some(_), Some(_)) => Limit::CongestionAvoidance,
-            (None, _) => Limit::Unknown,
+            (Some(_), None) => LimitingFactor::SlowStart,
+            (Some(cwnd), Some(ssthresh)) if cwnd < ssthresh => LimitingFactor::SlowStart,
+            (Some(_), Some(_)) => LimitingFactor::CongestionAvoidance,
+            (None, _) => LimitingFactor::Unknown,
         }
     }
 }
@@ -144,14 +146,14 @@ mod tests {
             Stage::Sending { is_starved: false },
         );
         let limits = account.limits();
-        assert_eq!(limits.of(Limit::ReceiveWindow), 20 * MS);
-        assert_eq!(limits.of(Limit::SenderCap), 10 * MS);
-        assert_eq!(limits.of(Limit::SlowStart), 60 * MS);
-        assert_eq!(limits.of(Limit::Application), 10 * MS);
+        assert_eq!(limits.of(LimitingFactor::ReceiveWindow), 20 * MS);
+        assert_eq!(limits.of(LimitingFactor::SenderCap), 10 * MS);
+        assert_eq!(limits.of(LimitingFactor::SlowStart), 60 * MS);
+        assert_eq!(limits.of(LimitingFactor::Application), 10 * MS);
         account.sample(start + 400 * MS, Some(info(290_000, 20_000, 10_000, 0)), Stage::Waiting);
         let limits = account.limits();
-        assert_eq!(limits.of(Limit::RoundTrip), 200 * MS);
-        assert_eq!(limits.of(Limit::ServerThink), 100 * MS);
+        assert_eq!(limits.of(LimitingFactor::RoundTrip), 200 * MS);
+        assert_eq!(limits.of(LimitingFactor::ServerThink), 100 * MS);
     }
 
     #[test]
@@ -159,7 +161,7 @@ mod tests {
         let start = Instant::now();
         let mut account = Account::begin(start, None, false);
         account.sample(start + MS, None, Stage::Waiting);
-        assert_eq!(account.limits().of(Limit::Unknown), MS);
+        assert_eq!(account.limits().of(LimitingFactor::Unknown), MS);
         assert_eq!((account.rtt(), account.retransmitted()), (None, 0));
     }
 
@@ -169,15 +171,15 @@ mod tests {
         let sending = Stage::Sending { is_starved: false };
         let mut one = info(0, 0, 0, 1);
         one.snd_ssthresh = Some(5);
-        assert_eq!(account.sender_state(&one, sending), Limit::CongestionAvoidance);
+        assert_eq!(account.sender_state(&one, sending), LimitingFactor::CongestionAvoidance);
         one.ca_state = Some(4);
-        assert_eq!(account.sender_state(&one, sending), Limit::LossRecovery);
+        assert_eq!(account.sender_state(&one, sending), LimitingFactor::LossRecovery);
         let starved = Stage::Sending { is_starved: true };
-        assert_eq!(account.sender_state(&info(0, 0, 0, 0), starved), Limit::Application);
+        assert_eq!(account.sender_state(&info(0, 0, 0, 0), starved), LimitingFactor::Application);
         let bbr = Account::begin(Instant::now(), None, true);
         one = TcpInfo { pacing_rate: Some(2_890), delivery_rate: Some(1_000), ..info(0, 0, 0, 1) };
-        assert_eq!(bbr.sender_state(&one, sending), Limit::SlowStart);
+        assert_eq!(bbr.sender_state(&one, sending), LimitingFactor::SlowStart);
         one.pacing_rate = Some(1_000);
-        assert_eq!(bbr.sender_state(&one, sending), Limit::Bandwidth);
+        assert_eq!(bbr.sender_state(&one, sending), LimitingFactor::Bandwidth);
     }
 }

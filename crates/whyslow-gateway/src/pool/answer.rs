@@ -6,7 +6,7 @@ use super::connection::{Connection, Opening};
 use super::deadline::{Fault, WaitsFor, Watch};
 use super::error::{PoolError, in_words};
 use super::shared::{Lease, Shared};
-use super::transfer::{Limit, Phases, Transfer};
+use super::transfer::{LimitingFactor, Phases, Transfer};
 use super::transfers::Transfers;
 use super::wire::WireView;
 use bytes::{Bytes, BytesMut};
@@ -194,7 +194,7 @@ impl Answer {
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, PoolError>>> {
         if let Some(handed_out) = self.handed_out.take().filter(|_| !self.is_accounted) {
-            self.exchanged.transfer.limits.add(Limit::Application, handed_out.elapsed());
+            self.exchanged.transfer.limits.add(LimitingFactor::Application, handed_out.elapsed());
             self.view.sample(Stage::Paused);
             self.look_at(WaitsFor::Us);
         }

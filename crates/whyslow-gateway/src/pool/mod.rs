@@ -49,6 +49,6 @@ pub use queue::{Pool, Safety};
 pub use rights::{Rights, WindowKeeping};
 pub(crate) use shared::IN_FLIGHT;
 pub use tls::{TlsError, Trust};
-pub use transfer::{Limit, Limits, Phases, Transfer};
+pub use transfer::{LimitingFactor, Limits, Phases, Transfer};
 pub use transfers::Transfers;
 pub use warm_requests::WarmRequests;

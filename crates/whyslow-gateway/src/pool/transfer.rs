@@ -6,7 +6,7 @@ use std::time::Duration;
 /// What held a transfer at one instant. The words are those of whyslow's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Limit {
+pub enum LimitingFactor {
     /// The body came too slowly, or the answer was not read.
     Application,
     /// The congestion window was still opening.
@@ -29,20 +29,20 @@ pub enum Limit {
     Unknown,
 }
 
-const LIMITS: [Limit; 10] = [
-    Limit::Application,
-    Limit::SlowStart,
-    Limit::CongestionAvoidance,
-    Limit::Bandwidth,
-    Limit::ReceiveWindow,
-    Limit::SenderCap,
-    Limit::LossRecovery,
-    Limit::RoundTrip,
-    Limit::ServerThink,
-    Limit::Unknown,
+const LIMITS: [LimitingFactor; 10] = [
+    LimitingFactor::Application,
+    LimitingFactor::SlowStart,
+    LimitingFactor::CongestionAvoidance,
+    LimitingFactor::Bandwidth,
+    LimitingFactor::ReceiveWindow,
+    LimitingFactor::SenderCap,
+    LimitingFactor::LossRecovery,
+    LimitingFactor::RoundTrip,
+    LimitingFactor::ServerThink,
+    LimitingFactor::Unknown,
 ];
 
-impl Limit {
+impl LimitingFactor {
     /// As whyslow's JSON has it.
     pub fn slug(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Limit {
 pub struct Limits([Duration; LIMITS.len()]);
 
 impl Limits {
-    pub(crate) fn add(&mut self, limit: Limit, time: Duration) {
+    pub(crate) fn add(&mut self, limit: LimitingFactor, time: Duration) {
         if let Some(place) = LIMITS.iter().position(|&one| one == limit) {
             self.0[place] += time;
         }
@@ -78,14 +78,14 @@ impl Limits {
     }
 
     /// Those that took time, most first.
-    pub fn ranked(&self) -> Vec<(Limit, Duration)> {
+    pub fn ranked(&self) -> Vec<(LimitingFactor, Duration)> {
         let mut all: Vec<_> = LIMITS.into_iter().zip(self.0).filter(|(_, time)| !time.is_zero()).collect();
         all.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
         all
     }
 
     /// Time under one.
-    pub fn of(&self, limit: Limit) -> Duration {
+    pub fn of(&self, limit: LimitingFactor) -> Duration {
         LIMITS.iter().position(|&one| one == limit).map_or(Duration::ZERO, |place| self.0[place])
     }
 }
@@ -144,7 +144,7 @@ pub struct Transfer {
 
 impl Transfer {
     /// The limit that took most of its time; `None` if the kernel reported nothing.
-    pub fn limited_by(&self) -> Option<Limit> {
+    pub fn limited_by(&self) -> Option<LimitingFactor> {
         self.limits.ranked().first().map(|&(limit, _)| limit)
     }
 
@@ -161,10 +161,10 @@ mod tests {
     #[test]
     fn limits_are_ranked_by_time() {
         let mut limits = Limits::default();
-        limits.add(Limit::RoundTrip, Duration::from_millis(200));
-        limits.add(Limit::SlowStart, Duration::from_millis(900));
+        limits.add(LimitingFactor::RoundTrip, Duration::from_millis(200));
+        limits.add(LimitingFactor::SlowStart, Duration::from_millis(900));
         let transfer = Transfer { limits, ..Transfer::default() };
-        assert_eq!(transfer.limited_by(), Some(Limit::SlowStart));
+        assert_eq!(transfer.limited_by(), Some(LimitingFactor::SlowStart));
         assert_eq!(limits.ranked().len(), 2);
         assert_eq!(Transfer::default().limited_by(), None);
         for limit in LIMITS {

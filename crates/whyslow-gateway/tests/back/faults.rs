@@ -116,7 +116,7 @@ async fn a_slow_client_is_no_fault_of_the_server() {
     let stored = store(&server).put(&name("k"), body, &PutOptions::default()).await.unwrap();
     assert_eq!(server.asked()[0].body, b"abcabcabc");
     let transfer = stored.transfer.unwrap();
-    let waited = transfer.limits.of(whyslow_gateway::pool::Limit::Application);
+    let waited = transfer.limits.of(whyslow_gateway::pool::LimitingFactor::Application);
     assert!(waited >= Duration::from_secs(2), "{transfer:?}");
 }
 

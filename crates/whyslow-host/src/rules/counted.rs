@@ -1,7 +1,7 @@
 //! [`by_counter`]: a finding from a counter, as a share of the segments sent or received.
 
 use crate::finding::{Evidence, Extent, Finding, HostStatement, Place, Slug, figure};
-use crate::snapshot::{Share, Snapshot};
+use crate::snapshot::{Proportion, Snapshot};
 use whyslow_analysis::Unit;
 pub(super) use whyslow_evidence::{DROPPED, ENOUGH, FEW, LOSSY};
 
@@ -11,7 +11,7 @@ pub(super) fn by_counter(
     cause: impl Into<Slug>,
     confidence: f64,
     statement: HostStatement,
-    (names, share): ((&str, &str), Share),
+    (names, share): ((&str, &str), Proportion),
 ) -> Finding {
     let from = (Place::Counter, share.since());
     Finding {
@@ -26,14 +26,14 @@ pub(super) fn by_counter(
 }
 
 /// Another counter, as evidence.
-pub(super) fn counter(snapshot: Snapshot<'_>, name: &str, share: Share) -> Option<Evidence> {
+pub(super) fn counter(snapshot: Snapshot<'_>, name: &str, share: Proportion) -> Option<Evidence> {
     let count = snapshot.counter(name)?;
     let value = share.seconds.and(count.recent).map_or(count.boot, |(recent, _)| recent);
     Some(figure(name, value as f64, Unit::One, (Place::Counter, share.since())))
 }
 
 /// The value of a counter over the same time as a share.
-pub(super) fn over(snapshot: Snapshot<'_>, name: &str, share: Share) -> Option<u64> {
+pub(super) fn over(snapshot: Snapshot<'_>, name: &str, share: Proportion) -> Option<u64> {
     let count = snapshot.counter(name)?;
     Some(share.seconds.and(count.recent).map_or(count.boot, |(recent, _)| recent))
 }
@@ -41,13 +41,13 @@ pub(super) fn over(snapshot: Snapshot<'_>, name: &str, share: Share) -> Option<u
 /// The share of a counter without SYNs and SYN-ACKs that were sent again: `Tcp.RetransSegs`,
 /// `TcpExt.TCPLostRetransmit` and `TcpExt.TCPTimeouts` count these as well, and one dead address
 /// makes many of them.
-pub(super) fn without_syns(snapshot: Snapshot<'_>, name: &str, share: Share) -> Option<u64> {
+pub(super) fn without_syns(snapshot: Snapshot<'_>, name: &str, share: Proportion) -> Option<u64> {
     Some(over(snapshot, name, share)?.saturating_sub(over(snapshot, "TcpExt.TCPSynRetrans", share)?))
 }
 
 /// The share of a counter in another one, if the count is large enough and the share passes a
 /// threshold.
-pub(super) fn passes(snapshot: Snapshot<'_>, names: (&str, &str), threshold: f64) -> Option<Share> {
+pub(super) fn passes(snapshot: Snapshot<'_>, names: (&str, &str), threshold: f64) -> Option<Proportion> {
     let share = snapshot.counter(names.0)?.share_of(snapshot.counter(names.1)?, ENOUGH)?;
     (share.count >= FEW && share.value() >= threshold).then_some(share)
 }

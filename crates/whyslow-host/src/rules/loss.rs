@@ -34,7 +34,7 @@ use super::qdisc_drops;
 use crate::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::snapshot::{Live, Peer, Share, Snapshot};
+use crate::snapshot::{Live, Peer, Proportion, Snapshot};
 use whyslow_analysis::Unit;
 use whyslow_analysis::cause::Cause;
 
@@ -84,7 +84,7 @@ fn counted(snapshot: Snapshot<'_>) -> Option<Finding> {
     let duplicates =
         over(snapshot, "TcpExt.TCPDSACKRecv", share)? + over(snapshot, "TcpExt.TCPDSACKOfoRecv", share).unwrap_or(0);
     let gone = without_syns(snapshot, "Tcp.RetransSegs", share)?.saturating_sub(duplicates);
-    let gone = Share { count: gone, ..share };
+    let gone = Proportion { count: gone, ..share };
     if gone.count < FEW || gone.value() < LOSSY {
         return None;
     }

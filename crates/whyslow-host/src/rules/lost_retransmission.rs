@@ -28,7 +28,7 @@
 use super::counted::{FEW, LOSSY, by_counter, over, passes, without_syns};
 use super::qdisc_drops;
 use crate::finding::{Finding, HostAction, HostCheck, HostStatement, Place, Who, figure, fix};
-use crate::snapshot::{Share, Snapshot};
+use crate::snapshot::{Proportion, Snapshot};
 use whyslow_analysis::Unit;
 use whyslow_analysis::cause::Cause;
 
@@ -41,9 +41,9 @@ pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
 
 fn report(snapshot: Snapshot<'_>) -> Option<Finding> {
     let again = passes(snapshot, ("Tcp.RetransSegs", "Tcp.OutSegs"), LOSSY)?;
-    let again = Share { count: without_syns(snapshot, "Tcp.RetransSegs", again)?, ..again };
+    let again = Proportion { count: without_syns(snapshot, "Tcp.RetransSegs", again)?, ..again };
     let lost = without_syns(snapshot, "TcpExt.TCPLostRetransmit", again)?;
-    let share = Share { count: lost, all: again.count, seconds: again.seconds };
+    let share = Proportion { count: lost, all: again.count, seconds: again.seconds };
     if again.value() < LOSSY || share.count < FEW || share.value() < SHARE {
         return None;
     }

@@ -36,7 +36,7 @@ use super::counted::{FEW, LOSSY, by_counter, counter, over, passes};
 use crate::finding::{
     Evidence, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::snapshot::{Live, Share, Snapshot};
+use crate::snapshot::{Live, Proportion, Snapshot};
 use whyslow_analysis::Unit;
 
 /// Share of needless probes; and share of bytes from which counters belong to loopback.
@@ -47,7 +47,7 @@ const REPAIRED: f64 = 0.1;
 const TIMES: f64 = 4.0;
 
 /// The least number of needless probes, and the probes' share of the segments sent.
-pub(super) fn needless(snapshot: Snapshot<'_>) -> Option<(u64, Share)> {
+pub(super) fn needless(snapshot: Snapshot<'_>) -> Option<(u64, Proportion)> {
     let probes = passes(snapshot, ("TcpExt.TCPLossProbes", "Tcp.OutSegs"), LOSSY)?;
     let copies = over(snapshot, "TcpExt.TCPDSACKRecv", probes)?;
     let others = over(snapshot, "Tcp.RetransSegs", probes)?.saturating_sub(probes.count);

@@ -30,7 +30,7 @@ use super::counted::{DROPPED, FEW};
 use crate::finding::{
     Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
 };
-use crate::snapshot::{Count, Share, Snapshot, is_plain};
+use crate::snapshot::{Count, Proportion, Snapshot, is_plain};
 use whyslow_analysis::Unit;
 use whyslow_live::host::Device;
 
@@ -71,7 +71,7 @@ fn report(snapshot: Snapshot<'_>, device: &Device) -> Option<Finding> {
     let of_driver = OF_DRIVERS.iter().filter_map(|name| Some((*name, driver_count(snapshot, device, name)?)));
     // Drivers add some of their own to the kernel's: of equals that one is named.
     let shares = of_driver.chain(of_kernel).filter_map(|(name, count)| Some((name, count.share_of(all, ENOUGH)?)));
-    let (name, share): (&str, Share) = shares.max_by_key(|(_, share)| share.count)?;
+    let (name, share): (&str, Proportion) = shares.max_by_key(|(_, share)| share.count)?;
     if share.count < FEW || share.value() < DROPPED {
         return None;
     }

@@ -32,7 +32,7 @@ use super::{needless_tail_probes, timeout};
 use crate::finding::{
     Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
 };
-use crate::snapshot::{Live, Peer, Share, Snapshot};
+use crate::snapshot::{Live, Peer, Proportion, Snapshot};
 use whyslow_analysis::Unit;
 use whyslow_analysis::cause::Cause;
 
@@ -97,12 +97,12 @@ fn of_peer(snapshot: Snapshot<'_>, peer: &Peer<'_>) -> Option<Finding> {
 
 fn by_timers(snapshot: Snapshot<'_>) -> Option<Finding> {
     let timeouts = timeout::counted(snapshot)?;
-    let share: Share = passes(snapshot, ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs"), 0.0)?;
+    let share: Proportion = passes(snapshot, ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs"), 0.0)?;
     let all = over(snapshot, "TcpExt.TCPTimeouts", share)?;
     if (share.count as f64) < TENTH * all as f64 || timeouts.seconds != share.seconds {
         return None;
     }
-    let needless = Share { all, ..share };
+    let needless = Proportion { all, ..share };
     let statement = HostStatement::NeedlessTimeouts { timeouts: needless.counted() };
     let names = ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs");
     let mut found = by_counter(snapshot, Cause::SpuriousRetransmission, 0.7, statement, (names, share));

@@ -30,7 +30,7 @@
 use super::counted::{ENOUGH, FEW, by_counter, counter, without_syns};
 use super::qdisc_drops;
 use crate::finding::{Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text};
-use crate::snapshot::{Peer, Share, Snapshot};
+use crate::snapshot::{Peer, Proportion, Snapshot};
 use whyslow_analysis::Unit;
 use whyslow_analysis::cause::Cause;
 use whyslow_evidence::TIMEOUTS as SHARE;
@@ -50,9 +50,9 @@ pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
 }
 
 /// Timeouts except those of SYNs, as a share of the segments sent, if there are many.
-pub(super) fn counted(snapshot: Snapshot<'_>) -> Option<Share> {
+pub(super) fn counted(snapshot: Snapshot<'_>) -> Option<Proportion> {
     let all = snapshot.counter("TcpExt.TCPTimeouts")?.share_of(snapshot.counter("Tcp.OutSegs")?, ENOUGH)?;
-    let share = Share { count: without_syns(snapshot, "TcpExt.TCPTimeouts", all)?, ..all };
+    let share = Proportion { count: without_syns(snapshot, "TcpExt.TCPTimeouts", all)?, ..all };
     (share.count >= FEW && share.value() >= SHARE).then_some(share)
 }
 

@@ -4,7 +4,13 @@ use super::*;
 
 fn opening(name: &str, first: i64, syns: &[u64]) -> InputOpening {
     let syns = syns.iter().copied().collect();
-    InputOpening { first: Some(Time::from_millis(first)), syns, family: family(name), packets: 0, share: Share::ALL }
+    InputOpening {
+        first: Some(Time::from_millis(first)),
+        syns,
+        family: family(name),
+        packets: 0,
+        share: ConnectionShard::ALL,
+    }
 }
 
 /// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets'

@@ -27,7 +27,7 @@ fn round() -> Round {
         last_frame: frame(2),
         in_flight: 1,
         window: None,
-        limit: Limit::Unknown,
+        limit: LimitingFactor::Unknown,
     }
 }
 

@@ -10,28 +10,28 @@ pub use several::*;
 use whyslow_analysis::*;
 use whyslow_units::Nanos;
 
-pub const ALL_LIMITS: [Limit; 21] = [
-    Limit::Handshake,
-    Limit::TlsHandshake,
-    Limit::RequestWait,
-    Limit::ServerThink,
-    Limit::ClientThink,
-    Limit::Idle,
-    Limit::SlowStart,
-    Limit::CongestionAvoidance,
-    Limit::ReceiveWindow,
-    Limit::ZeroWindow,
-    Limit::SenderCap,
-    Limit::ProtocolWindow,
-    Limit::Application,
-    Limit::Pacing,
-    Limit::NagleDelayedAck,
-    Limit::AckDelay,
-    Limit::LossRecovery,
-    Limit::Timeout,
-    Limit::Bandwidth,
-    Limit::RoundTrip,
-    Limit::Unknown,
+pub const ALL_LIMITS: [LimitingFactor; 21] = [
+    LimitingFactor::Handshake,
+    LimitingFactor::TlsHandshake,
+    LimitingFactor::RequestWait,
+    LimitingFactor::ServerThink,
+    LimitingFactor::ClientThink,
+    LimitingFactor::Idle,
+    LimitingFactor::SlowStart,
+    LimitingFactor::CongestionAvoidance,
+    LimitingFactor::ReceiveWindow,
+    LimitingFactor::ZeroWindow,
+    LimitingFactor::SenderCap,
+    LimitingFactor::ProtocolWindow,
+    LimitingFactor::Application,
+    LimitingFactor::Pacing,
+    LimitingFactor::NagleDelayedAck,
+    LimitingFactor::AckDelay,
+    LimitingFactor::LossRecovery,
+    LimitingFactor::Timeout,
+    LimitingFactor::Bandwidth,
+    LimitingFactor::RoundTrip,
+    LimitingFactor::Unknown,
 ];
 
 pub fn ms(value: f64) -> Nanos {
@@ -43,7 +43,7 @@ pub fn frame(number: u64) -> Frame {
 }
 
 /// Shares of consecutive limits, and the spans that they make from `start` on.
-pub fn limits(start: Nanos, parts: &[(Limit, f64)]) -> (Vec<LimitShare>, Vec<LimitSpan>) {
+pub fn limits(start: Nanos, parts: &[(LimitingFactor, f64)]) -> (Vec<LimitShare>, Vec<LimitSpan>) {
     let whole: f64 = parts.iter().map(|part| part.1).sum();
     let mut at = start;
     parts
@@ -115,7 +115,7 @@ pub fn measured(kind: Measure, value: f64, unit: Unit, frames: Vec<Frame>) -> Me
     Measurement { frames, kind, value, unit }
 }
 
-pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit, f64)]) -> Transfer {
+pub fn transfer(bytes: u64, start: f64, before: &[(LimitingFactor, f64)], parts: &[(LimitingFactor, f64)]) -> Transfer {
     let duration: f64 = parts.iter().map(|part| part.1).sum();
     let (limits, timeline) = self::limits(ms(start), parts);
     Transfer {
@@ -272,9 +272,9 @@ pub fn exchanges(transfers: usize) -> Vec<Exchange> {
         grade,
     };
     all[0].spans = vec![
-        span(80.0, 25.8, Party::Network, Limit::RequestWait, Grade::Shown),
-        span(105.8, 0.4, Party::Server, Limit::ServerThink, Grade::Shown),
-        span(106.2, 183.9, Party::Server, Limit::SlowStart, Grade::Inferred),
+        span(80.0, 25.8, Party::Network, LimitingFactor::RequestWait, Grade::Shown),
+        span(105.8, 0.4, Party::Server, LimitingFactor::ServerThink, Grade::Shown),
+        span(106.2, 183.9, Party::Server, LimitingFactor::SlowStart, Grade::Inferred),
     ];
     all
 }
@@ -315,8 +315,10 @@ pub fn problem(slug: &str, count: u64, detail: &str) -> Problem {
 
 /// A download whose sender spent its time in slow start.
 pub fn slow_start() -> Analysis {
-    let before = [(Limit::Handshake, 25.9), (Limit::TlsHandshake, 54.1), (Limit::RequestWait, 26.2)];
-    let mut one = transfer(562_687, 106.2, &before, &[(Limit::SlowStart, 158.0), (Limit::Bandwidth, 26.0)]);
+    let before =
+        [(LimitingFactor::Handshake, 25.9), (LimitingFactor::TlsHandshake, 54.1), (LimitingFactor::RequestWait, 26.2)];
+    let mut one =
+        transfer(562_687, 106.2, &before, &[(LimitingFactor::SlowStart, 158.0), (LimitingFactor::Bandwidth, 26.0)]);
     let sent = [14_280, 18_564, 34_272, 55_692, 85_680, 125_664, 161_130, 67_405];
     let mut first = 13;
     one.label = Some("HTTP GET /2024/photo-album/index.html → 200".into());
@@ -337,7 +339,7 @@ pub fn slow_start() -> Analysis {
                 last_frame: frame(last),
                 in_flight: bytes,
                 window: Some(131_072),
-                limit: if index < 6 { Limit::SlowStart } else { Limit::Bandwidth },
+                limit: if index < 6 { LimitingFactor::SlowStart } else { LimitingFactor::Bandwidth },
             };
             first = last + 2;
             round
@@ -373,15 +375,20 @@ pub fn slow_start() -> Analysis {
 
 /// A transfer that nothing held back.
 pub fn healthy() -> Analysis {
-    let mut one =
-        transfer(20_480, 52.0, &[(Limit::Handshake, 25.9), (Limit::RequestWait, 26.1)], &[(Limit::Bandwidth, 27.3)]);
+    let mut one = transfer(
+        20_480,
+        52.0,
+        &[(LimitingFactor::Handshake, 25.9), (LimitingFactor::RequestWait, 26.1)],
+        &[(LimitingFactor::Bandwidth, 27.3)],
+    );
     one.verdict = Verdict::Healthy;
     analysis(vec![connection(1, vec![one])])
 }
 
 /// A small capture in which much is missing.
 pub fn damaged() -> Analysis {
-    let mut one = transfer(9_400_000, 0.0, &[], &[(Limit::Unknown, 2_900.0), (Limit::LossRecovery, 300.0)]);
+    let mut one =
+        transfer(9_400_000, 0.0, &[], &[(LimitingFactor::Unknown, 2_900.0), (LimitingFactor::LossRecovery, 300.0)]);
     one.findings = vec![Finding {
         confidence: 0.3,
         to_confirm: vec![LossQuestion::FirstCopiesUnseen.into()],
@@ -433,9 +440,13 @@ pub fn reused() -> Analysis {
     let times = [1_020.0, 439.0, 268.0, 253.0, 254.0];
     let mut start = 210.0;
     let transfers = times.iter().enumerate().map(|(index, &time)| {
-        let before = [(Limit::Handshake, if index == 0 { 200.4 } else { 0.0 })];
-        let mut one =
-            transfer(103_000, start, &before, &[(Limit::SlowStart, time - 200.0), (Limit::RequestWait, 200.0)]);
+        let before = [(LimitingFactor::Handshake, if index == 0 { 200.4 } else { 0.0 })];
+        let mut one = transfer(
+            103_000,
+            start,
+            &before,
+            &[(LimitingFactor::SlowStart, time - 200.0), (LimitingFactor::RequestWait, 200.0)],
+        );
         one.from = End::Client;
         one.label = Some(format!("HTTP POST /upload/{index} → 200"));
         if index < 2 {

@@ -8,16 +8,19 @@ pub fn many() -> Analysis {
     let connections = (1..=40).map(|id| {
         let slow = (id * 7919) % 13;
         let cause = match id % 4 {
-            0 => Some((Cause::ReceiveWindow, Limit::ReceiveWindow)),
-            1 => Some((Cause::Loss, Limit::LossRecovery)),
-            2 => Some((Cause::ServerThink, Limit::ServerThink)),
+            0 => Some((Cause::ReceiveWindow, LimitingFactor::ReceiveWindow)),
+            1 => Some((Cause::Loss, LimitingFactor::LossRecovery)),
+            2 => Some((Cause::ServerThink, LimitingFactor::ServerThink)),
             _ => None,
         };
         let mut one = transfer(
             1_000_000 * (slow + 1),
             52.0,
-            &[(Limit::Handshake, 25.9)],
-            &[(cause.map_or(Limit::Bandwidth, |cause| cause.1), 400.0 * (slow + 1) as f64), (Limit::Bandwidth, 120.0)],
+            &[(LimitingFactor::Handshake, 25.9)],
+            &[
+                (cause.map_or(LimitingFactor::Bandwidth, |cause| cause.1), 400.0 * (slow + 1) as f64),
+                (LimitingFactor::Bandwidth, 120.0),
+            ],
         );
         if let Some((cause, _)) = cause {
             let millis = 400.0 * (slow + 1) as f64;

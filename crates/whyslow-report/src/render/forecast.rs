@@ -8,7 +8,7 @@ use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use serde_json::{Value, json};
-use whyslow_analysis::{Limit, LimitShare};
+use whyslow_analysis::{LimitShare, LimitingFactor};
 use whyslow_model::plan::{Change, Forecast, Idea, Plan, Way};
 use whyslow_units::Nanos;
 
@@ -19,7 +19,7 @@ const FEW_ROUNDS: usize = 10;
 pub fn terminal(plan: &Plan, forecast: &Forecast, changes: &[Change], width: usize) -> String {
     let mut page = Page::new(width);
     print_head(&mut page, plan, forecast);
-    let share = |&(limit, seconds): &(Limit, Nanos)| LimitShare { limit, seconds, share: 0.0 };
+    let share = |&(limit, seconds): &(LimitingFactor, Nanos)| LimitShare { limit, seconds, share: 0.0 };
     timeline::legend(&mut page, &forecast.phases.iter().map(share).collect::<Vec<_>>(), 2);
     if let Some((low, high)) = forecast.spread {
         let text = format!(

@@ -1,7 +1,7 @@
 //! Sentences about evidence without packets.
 
 use super::{Lang, en, zh};
-use whyslow_evidence::{Fix, Gap, Statement};
+use whyslow_evidence::{Fix, Limitation, Statement};
 
 /// What happened, as a clause.
 pub fn statement(of: &Statement, lang: Lang) -> String {
@@ -23,7 +23,7 @@ pub fn fix(fix: &Fix, lang: Lang) -> String {
 }
 
 /// What an output cannot show, and what would.
-pub fn gap(gap: Gap, lang: Lang) -> &'static str {
+pub fn gap(gap: Limitation, lang: Lang) -> &'static str {
     match lang {
         Lang::En => en::evidence::gap(gap),
         Lang::Zh => zh::evidence::gap(gap),

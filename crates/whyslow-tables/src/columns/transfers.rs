@@ -2,20 +2,20 @@
 
 use super::{end, ids};
 use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
-use whyslow_analysis::{Limit, LimitShare};
+use whyslow_analysis::{LimitShare, LimitingFactor};
 use whyslow_report::words::{self, Lang};
 use whyslow_units::Nanos;
 
 /// What can go before a transfer's first byte.
-const BEFORE: [Limit; 8] = [
-    Limit::Handshake,
-    Limit::TlsHandshake,
-    Limit::ClientThink,
-    Limit::RequestWait,
-    Limit::ServerThink,
-    Limit::Idle,
-    Limit::Timeout,
-    Limit::LossRecovery,
+const BEFORE: [LimitingFactor; 8] = [
+    LimitingFactor::Handshake,
+    LimitingFactor::TlsHandshake,
+    LimitingFactor::ClientThink,
+    LimitingFactor::RequestWait,
+    LimitingFactor::ServerThink,
+    LimitingFactor::Idle,
+    LimitingFactor::Timeout,
+    LimitingFactor::LossRecovery,
 ];
 
 /// All of them.
@@ -30,7 +30,7 @@ pub(crate) fn transfers() -> Vec<Column> {
     columns.extend(figures());
     columns.extend(verdict());
     columns.extend(BEFORE.map(before));
-    columns.extend(Limit::ALL.map(limit));
+    columns.extend(LimitingFactor::ALL.map(limit));
     columns
 }
 
@@ -83,15 +83,15 @@ fn verdict() -> Vec<Column> {
 }
 
 /// Time under a limit; `None` if the transfer's time was not divided.
-fn time_of(shares: &[LimitShare], limit: Limit) -> Option<Nanos> {
+fn time_of(shares: &[LimitShare], limit: LimitingFactor) -> Option<Nanos> {
     (!shares.is_empty()).then(|| shares.iter().filter(|share| share.limit == limit).map(|share| share.seconds).sum())
 }
 
-fn name_of(limit: Limit, before: &str) -> String {
+fn name_of(limit: LimitingFactor, before: &str) -> String {
     format!("{before}_{}_s", limit.slug().replace('-', "_"))
 }
 
-fn before(limit: Limit) -> Column {
+fn before(limit: LimitingFactor) -> Column {
     let column = seconds("", "", move |row| {
         let mut before = row.transfer()?.before.iter();
         before.find(|share| share.limit == limit).map(|share| share.seconds)
@@ -100,7 +100,7 @@ fn before(limit: Limit) -> Column {
     column.named(name_of(limit, "before")).meaning(about)
 }
 
-fn limit(limit: Limit) -> Column {
+fn limit(limit: LimitingFactor) -> Column {
     let column = seconds("", "", move |row| time_of(&row.transfer()?.limits, limit));
     let about = format!("Part of `duration_s` under the limit `{}`; the limits sum to it.", limit.slug());
     column.named(name_of(limit, "limit")).meaning(about)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
-use whyslow_analysis::{Analysis, End, Limit, SCHEMA};
+use whyslow_analysis::{Analysis, End, LimitingFactor, SCHEMA};
 
 /// A transfer that takes longer than in the baseline by this share is slower, unless given: the
 /// medians of two series of runs on one machine differ by less.
@@ -164,7 +164,7 @@ impl Baseline {
 }
 
 /// The limit's public name.
-fn slug(limit: Limit) -> &'static str {
+fn slug(limit: LimitingFactor) -> &'static str {
     limit.slug()
 }
 

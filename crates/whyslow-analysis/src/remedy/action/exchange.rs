@@ -1,7 +1,7 @@
 //! Remedies for causes about applications, requests and connections.
 
 use super::super::step::Step;
-use crate::types::{End, Limit, ModelChange};
+use crate::types::{End, LimitingFactor, ModelChange};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -213,7 +213,7 @@ impl ExchangeAction {
             Self::KeepDataReady | Self::WriteLargerPieces => Some(&[
                 ModelChange::SameFlights,
                 ModelChange::GrowingReceiveWindow,
-                ModelChange::NoSilence(Limit::Application),
+                ModelChange::NoSilence(LimitingFactor::Application),
             ]),
             // Packets that routers report as undelivered were lost.
             Self::AddRoute { .. }

@@ -1,7 +1,7 @@
 //! Remedies for causes about lost, repeated and reordered packets.
 
 use super::super::step::Step;
-use crate::types::{End, Limit, ModelChange};
+use crate::types::{End, LimitingFactor, ModelChange};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -154,7 +154,7 @@ impl LossAction {
             Self::FindFlightLoss | Self::FindLargeLoss | Self::FindTailLoss { .. } => Some(&[ModelChange::NoLosses]),
             Self::EnableSack { .. } | Self::FindSackStripper => Some(&[ModelChange::RepairWithoutTimer]),
             Self::AcceptIcmp { .. } | Self::ClampMss { .. } | Self::PassIcmp | Self::PassIcmpOf { .. } => {
-                Some(&[ModelChange::NoLosses, ModelChange::NoSilence(Limit::Unknown)])
+                Some(&[ModelChange::NoLosses, ModelChange::NoSilence(LimitingFactor::Unknown)])
             }
             Self::BalanceByFlow
             | Self::EnableRack

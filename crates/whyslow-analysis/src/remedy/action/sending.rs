@@ -1,7 +1,7 @@
 //! Remedies for causes about windows, segments and ACKs.
 
 use super::super::step::Step;
-use crate::types::{End, Limit, ModelChange};
+use crate::types::{End, LimitingFactor, ModelChange};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
@@ -241,19 +241,21 @@ impl SendingAction {
             Self::RaiseReceiveBuffer { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
             Self::ReadFaster { .. } => Some(&[
                 ModelChange::PromptReader,
-                ModelChange::NoSilence(Limit::ZeroWindow),
+                ModelChange::NoSilence(LimitingFactor::ZeroWindow),
                 // Shorter silences around a closed window, which nothing in the capture ended, come
                 // from it too.
-                ModelChange::NoSilence(Limit::Unknown),
+                ModelChange::NoSilence(LimitingFactor::Unknown),
             ]),
             Self::RaiseSendBuffer { .. } => Some(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]),
             Self::RaiseProtocolWindow { .. } => Some(&[
                 ModelChange::NoSenderCap,
                 ModelChange::GrowingReceiveWindow,
-                ModelChange::NoSilence(Limit::ProtocolWindow),
+                ModelChange::NoSilence(LimitingFactor::ProtocolWindow),
             ]),
-            Self::NoDelay { .. } => Some(&[ModelChange::NoSilence(Limit::NagleDelayedAck)]),
-            Self::QuickAck { .. } => Some(&[ModelChange::NoSilence(Limit::AckDelay), ModelChange::NoLateLastAck]),
+            Self::NoDelay { .. } => Some(&[ModelChange::NoSilence(LimitingFactor::NagleDelayedAck)]),
+            Self::QuickAck { .. } => {
+                Some(&[ModelChange::NoSilence(LimitingFactor::AckDelay), ModelChange::NoLateLastAck])
+            }
             Self::RaiseRateLimit { .. } => Some(&[ModelChange::NoPacing]),
             Self::KeepWindowWhenIdle => Some(&[ModelChange::WindowKeptWhenIdle]),
             Self::ReadUnread { .. }

@@ -31,7 +31,7 @@ use super::{CaptureError, Clock, Problem, Sink, Summary};
 use fields::{Fields, put_number, put_optional, put_signed, put_text};
 use read::Count;
 use row::{ROW_HEADER, RowKind, frame_row, row_head};
-use whyslow_analysis::types::Share;
+use whyslow_analysis::types::ConnectionShard;
 use whyslow_units::Time;
 
 /// The source of a condensed capture.
@@ -44,7 +44,7 @@ pub struct CaptureOrigin {
     /// The time of the first of them, if it has a date.
     pub opening_time: Option<Time>,
     /// The share of connections whose packets are stored.
-    pub share: Share,
+    pub share: ConnectionShard,
 }
 
 /// Writes the first row.
@@ -65,7 +65,7 @@ fn read_origin(payload: &[u8]) -> Option<CaptureOrigin> {
         name: fields.text()?,
         opening_packets: fields.number()?,
         opening_time: fields.optional(|fields| fields.signed().map(Time))?,
-        share: Share::new(usize::try_from(fields.number()?).ok()?, usize::try_from(fields.number()?).ok()?)?,
+        share: ConnectionShard::new(usize::try_from(fields.number()?).ok()?, usize::try_from(fields.number()?).ok()?)?,
     })
 }
 
@@ -144,8 +144,9 @@ impl CondensedReader {
         };
         // If the number of packets differs, the summary belongs to another capture or is damaged.
         // Only a share has fewer packets than the capture.
-        let is_of_others =
-            written != packets || summary.packets < packets || origin.share == Share::ALL && summary.packets != packets;
+        let is_of_others = written != packets
+            || summary.packets < packets
+            || origin.share == ConnectionShard::ALL && summary.packets != packets;
         let damaged = self.damaged.or(is_of_others.then_some((1, self.count.row)));
         if let Some((count, number)) = damaged {
             let detail = format!(

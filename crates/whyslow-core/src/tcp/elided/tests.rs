@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::tcp::facts::{Gap, PeerMessage, RoundFacts};
+use crate::tcp::facts::{PeerMessage, RoundFacts, SendPause};
 
 fn ms(ms: i64) -> Nanos {
     Nanos::from_millis(ms)
@@ -31,7 +31,7 @@ fn transfer(rounds: i64) -> TransferFacts {
         last_send: at(rounds - 1) + ms(10),
         rounds: (0..rounds).map(round).collect(),
         rounds_total: rounds as u64,
-        gaps: (1..rounds).map(|n| Gap::example(at(n - 1) + ms(10), at(n))).collect(),
+        pauses: (1..rounds).map(|n| SendPause::example(at(n - 1) + ms(10), at(n))).collect(),
         max_in_flight: 1_000 * rounds as u64,
         acknowledged: true,
         out_of_order: 2,
@@ -67,12 +67,12 @@ fn known_part_is_the_longest_run_of_complete_rounds() {
 #[test]
 fn elided_transfer_keeps_only_the_known_rounds_and_pauses() {
     let first = elided(1_250, 1_300);
-    assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, at_ms(1_410)));
+    assert_eq!((first.pauses.len(), first.max_in_flight, first.last_send), (2, 2_000, at_ms(1_410)));
     assert!(!first.is_start_unknown());
     // The totals do not change.
     assert_eq!((first.bytes(), first.duration(), first.out_of_order), (5_000, ms(500), 0));
     let last = elided(1_010, 1_050);
-    assert_eq!((last.gaps.len(), last.max_in_flight, last.last_send), (2, 5_000, at_ms(1_410)));
+    assert_eq!((last.pauses.len(), last.max_in_flight, last.last_send), (2, 5_000, at_ms(1_410)));
     assert!(last.is_start_unknown() && last.known_for() == ms(300) && last.round_of(2_000).is_none());
 }
 

@@ -37,7 +37,7 @@ pub struct TransferFacts {
     /// Number of rounds before merging.
     pub rounds_total: u64,
     /// Pauses longer than `gap_floor`, in order.
-    pub gaps: Vec<Gap>,
+    pub pauses: Vec<SendPause>,
     /// Pauses up to this length are only counted in their rounds.
     pub gap_floor: Nanos,
     /// Retransmissions during the transfer.
@@ -180,8 +180,8 @@ impl TransferFacts {
     /// Time of the last new bytes, if everything sent after them was spurious retransmissions. No
     /// side waited for these.
     pub fn spurious_tail_start(&self) -> Option<Time> {
-        let first = self.gaps.partition_point(|gap| gap.snd_max < self.seq.1);
-        self.gaps.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
+        let first = self.pauses.partition_point(|gap| gap.snd_max < self.seq.1);
+        self.pauses.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
     }
 
     /// Whether its first rounds are unknown.
@@ -353,7 +353,7 @@ pub enum Release {
     Nothing,
 }
 
-impl Gap {
+impl SendPause {
     /// Delay of the releasing ACK, if it covered all data in flight: only then the receiver may
     /// have delayed it (RFC 1122 section 4.2.3.2).
     pub fn lone_ack_late(&self) -> Nanos {
@@ -363,7 +363,7 @@ impl Gap {
 
 /// A pause between two sends.
 #[derive(Clone, Copy, Debug)]
-pub struct Gap {
+pub struct SendPause {
     /// Time of the send before it.
     pub start: Time,
     /// Time of the send that ended it.
@@ -426,7 +426,7 @@ pub struct Gap {
 }
 
 #[cfg(any(test, feature = "unstable"))]
-impl Gap {
+impl SendPause {
     /// A pause with only times, to be changed as a test needs it.
     pub fn example(start: Time, end: Time) -> Self {
         Self {

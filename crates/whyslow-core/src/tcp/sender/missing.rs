@@ -3,7 +3,7 @@
 
 use super::retransmit::longest_wait;
 use super::{PathEstimate, SenderState};
-use crate::tcp::facts::{Gap, Release};
+use crate::tcp::facts::{Release, SendPause};
 use crate::tcp::segment::{Seg, tsval};
 use whyslow_analysis::types::RTO_MIN;
 use whyslow_units::Nanos;
@@ -66,7 +66,7 @@ impl SenderState {
             if u64::from(transfer.missing_before) > most {
                 transfer.missing_before = 0;
             }
-            for gap in transfer.gaps.iter_mut().filter(|gap| gap.missing_while_unproven > 0) {
+            for gap in transfer.pauses.iter_mut().filter(|gap| gap.missing_while_unproven > 0) {
                 let packets = std::mem::take(&mut gap.missing_while_unproven);
                 if u64::from(packets) <= most && gap.end - gap.start <= longest_wait(rto, packets).scale(1.25) {
                     mark_timer_gap(gap, packets, path);
@@ -82,7 +82,7 @@ impl SenderState {
 }
 
 /// Marks a pause as ended by a timer if packets of it were not captured and nothing else ended it.
-fn mark_timer_gap(gap: &mut Gap, packets: u32, path: &PathEstimate) {
+fn mark_timer_gap(gap: &mut SendPause, packets: u32, path: &PathEstimate) {
     let length = gap.end - gap.start;
     let together = gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2);
     let is_long = length >= path.rtt.unwrap_or_default().scale(2.0).max(RTO_MIN.scale(0.95));

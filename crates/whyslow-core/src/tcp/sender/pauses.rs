@@ -3,7 +3,7 @@
 use super::retransmits::RetransmitContext;
 use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
-use crate::tcp::facts::{DirectionFacts, Gap, Release};
+use crate::tcp::facts::{DirectionFacts, Release, SendPause};
 use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
 use whyslow_units::{Nanos, Time};
@@ -132,15 +132,15 @@ impl SenderState {
             // First the application was silent, then the timer ran.
             let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
             let release = Release::Nothing;
-            transfer.add_gap(Gap { end: start, release, tail: false, is_retransmit: false, missing, ..gap });
-            transfer.add_gap(Gap { start, ..gap });
+            transfer.add_gap(SendPause { end: start, release, tail: false, is_retransmit: false, missing, ..gap });
+            transfer.add_gap(SendPause { start, ..gap });
         } else {
             transfer.add_gap(gap);
         }
     }
 
     /// Returns the pause before this send of new bytes, if it is long enough to be recorded.
-    pub(super) fn pause_before(&self, seg: &Seg, path: &PathEstimate) -> Option<Gap> {
+    pub(super) fn pause_before(&self, seg: &Seg, path: &PathEstimate) -> Option<SendPause> {
         let (last, _) = self.last_send.at?;
         let floor = self.transfer.as_ref()?.gap_floor();
         if seg.time - last > floor { self.gap_before(seg, false, None, path) } else { None }
@@ -152,12 +152,12 @@ impl SenderState {
         unseen: bool,
         again: Option<RetransmitContext>,
         path: &PathEstimate,
-    ) -> Option<Gap> {
+    ) -> Option<SendPause> {
         let (last, last_place) = self.last_send.at?;
         let (release, prompt) = self.release(seg, again, path);
         let since = self.since_send;
         let no_room = again.is_some_and(|again| again.no_room);
-        Some(Gap {
+        Some(SendPause {
             start: last,
             end: seg.time,
             release,
@@ -207,7 +207,8 @@ pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
         return;
     }
     times.sort_unstable();
-    for gap in directions.iter_mut().flat_map(|sender| &mut sender.transfers).flat_map(|transfer| &mut transfer.gaps) {
+    for gap in directions.iter_mut().flat_map(|sender| &mut sender.transfers).flat_map(|transfer| &mut transfer.pauses)
+    {
         let next = times.partition_point(|&time| time <= gap.start);
         gap.unseen |= times.get(next).is_some_and(|&time| time <= gap.end);
     }

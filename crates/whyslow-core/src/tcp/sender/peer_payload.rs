@@ -2,7 +2,7 @@
 //! flow-control credit.
 
 use super::transfer_recorder::TransferRecorder;
-use crate::tcp::facts::{Gap, PeerMessage};
+use crate::tcp::facts::{PeerMessage, SendPause};
 use crate::tcp::payload::{PayloadKind, SMALL};
 use crate::tcp::segment::{FrameRef, Seg};
 use whyslow_units::{Nanos, SeqNumber, Time};
@@ -170,7 +170,7 @@ pub(super) struct OpenTransfer {
     /// Its last segment.
     pub(super) last: Option<(Time, FrameRef)>,
     /// The pause after it.
-    pub(super) pause: Option<Gap>,
+    pub(super) pause: Option<SendPause>,
     /// The message that ended it; `None` after a silence.
     pub(super) message: Option<PeerPayload>,
 }

@@ -228,7 +228,7 @@ impl SenderState {
     fn continue_after_credit(&mut self) {
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().is_housekeeping = false;
-            let gaps = transfer.facts().gaps.iter_mut().rev();
+            let gaps = transfer.facts().pauses.iter_mut().rev();
             gaps.take_while(|gap| gap.ends_in_credit).for_each(|gap| gap.ends_in_credit = false);
         }
     }

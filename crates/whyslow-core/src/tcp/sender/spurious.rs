@@ -83,8 +83,8 @@ impl SenderState {
     /// Returns whether segments were retransmitted after the end of a transfer, all of them
     /// spuriously.
     pub(super) fn is_tail_spurious(&self, transfer: &TransferFacts) -> bool {
-        let whole = transfer.gaps.partition_point(|gap| gap.snd_max < transfer.seq.1);
-        let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
+        let whole = transfer.pauses.partition_point(|gap| gap.snd_max < transfer.seq.1);
+        let Some(from) = transfer.pauses.get(whole).map(|gap| gap.start) else { return false };
         let mut copies = self
             .retransmits
             .list

@@ -2,7 +2,7 @@
 
 use super::rate_meter::RateMeter;
 use super::rtt::{MIN_PROBE_TIMER, update_min};
-use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
+use crate::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use crate::tcp::segment::FrameRef;
 use whyslow_analysis::types::Frame;
 use whyslow_units::{Nanos, Time};
@@ -207,10 +207,10 @@ impl TransferRecorder {
     }
 
     /// Adds a longer pause.
-    pub fn add_gap(&mut self, gap: Gap) {
+    pub fn add_gap(&mut self, gap: SendPause) {
         self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(gap.end.since(gap.start));
-        self.facts.gaps.push(gap);
-        if self.facts.gaps.len() > MAX_GAPS {
+        self.facts.pauses.push(gap);
+        if self.facts.pauses.len() > MAX_GAPS {
             self.raise_floor();
         }
     }
@@ -301,7 +301,7 @@ impl TransferRecorder {
 
     /// Appends `more`, which continues this transfer; `last` is this one's last segment, and
     /// `pause` is the pause between them, if recorded individually.
-    pub fn absorb(&mut self, last: Option<(Time, FrameRef)>, pause: Option<Gap>, mut more: Self) {
+    pub fn absorb(&mut self, last: Option<(Time, FrameRef)>, pause: Option<SendPause>, mut more: Self) {
         self.end_round(last);
         // A short pause between them belongs to the following round.
         if pause.is_none() {
@@ -317,13 +317,13 @@ impl TransferRecorder {
         (self.round_from, self.gaps_from, self.attributed_gap_nanos) =
             (more.round_from, more.gaps_from, more.attributed_gap_nanos);
         let floors = [self.facts.gap_floor, more.facts.gap_floor];
-        self.facts.gaps.extend(pause);
-        self.facts.gaps.append(&mut more.facts.gaps);
+        self.facts.pauses.extend(pause);
+        self.facts.pauses.append(&mut more.facts.pauses);
         // The stored pauses must not depend on the time of the join, before or after a pause.
         if floors[0] != floors[1] {
             self.set_floor(floors[0].max(floors[1]));
         }
-        while self.facts.gaps.len() > MAX_GAPS {
+        while self.facts.pauses.len() > MAX_GAPS {
             self.raise_floor();
         }
         self.sent_rate.absorb(std::mem::take(&mut more.sent_rate), self.copies);
@@ -412,7 +412,7 @@ impl TransferRecorder {
     fn set_floor(&mut self, floor: Nanos) {
         (self.facts.gap_floor, self.short_gap_limit) = (floor, short_gap_limit_of(floor));
         let (rounds, round) = (&mut self.facts.rounds, &mut self.round);
-        self.facts.gaps.retain(|gap| {
+        self.facts.pauses.retain(|gap| {
             let long = gap.end - gap.start > floor;
             if !long {
                 let index = rounds.partition_point(|r| r.start <= gap.start);

@@ -1,7 +1,7 @@
 //! IP IDs and timestamps show the reason for silences.
 
 use super::*;
-use crate::tcp::facts::Gap;
+use crate::tcp::facts::SendPause;
 
 /// Captured next to the client: two flights of the server, the last segment of the second one
 /// short, then a silence of 400 ms and two more segments. IP IDs increase by one, except for `lost`
@@ -31,8 +31,8 @@ fn pause(lost: u16, numbered: bool) -> Facts {
     script.run()
 }
 
-fn longest(facts: &Facts) -> Gap {
-    *bulk(facts).gaps.iter().max_by_key(|gap| gap.end - gap.start).unwrap()
+fn longest(facts: &Facts) -> SendPause {
+    *bulk(facts).pauses.iter().max_by_key(|gap| gap.end - gap.start).unwrap()
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn ids_found_reliable_later_apply_to_earlier_pauses() {
 #[test]
 fn last_ack_restarts_the_timer() {
     // The silence of 400 ms is a round trip and a timeout of 300 ms.
-    let releases: Vec<_> = bulk(&pause(1, true)).gaps.iter().map(|gap| gap.release).collect();
+    let releases: Vec<_> = bulk(&pause(1, true)).pauses.iter().map(|gap| gap.release).collect();
     assert_eq!(releases.last(), Some(&Release::Timer));
     assert!(!releases.contains(&Release::Nothing), "{releases:?}");
 }
@@ -107,7 +107,7 @@ fn segments_with_equal_tsval_were_sent_together() {
         script.line(ms, B, [1 + n * MSS, 101], MSS).stamps = Some((200 + n / 2 * 60, 100));
     }
     let facts = script.run();
-    let apart: Vec<_> = bulk(&facts).gaps.iter().filter_map(|gap| gap.sent_apart).collect();
+    let apart: Vec<_> = bulk(&facts).pauses.iter().filter_map(|gap| gap.sent_apart).collect();
     assert_eq!(apart.len(), 6, "once the clock was watched for 100 ms");
     let together = apart.iter().filter(|apart| **apart < Nanos::from_millis(2)).count();
     assert_eq!(together, 3);
@@ -197,7 +197,7 @@ fn short_pushed_segments_without_an_mss_are_messages() {
             script.line(ms + 20.0, B, [1, 1 + (n + 1) * len], 0);
         }
         let facts = script.run();
-        assert_eq!(facts.directions[0].transfers[0].gaps[0].app_limited, dry, "{len} B");
+        assert_eq!(facts.directions[0].transfers[0].pauses[0].app_limited, dry, "{len} B");
     }
 }
 
@@ -232,9 +232,9 @@ fn pause_before_a_lost_message_excludes_the_timeout() {
         script.line(ms + pause, B, [211, 101], 35).ip_id = 507;
         script.line(ms + pause, A, [101, 246], 0);
         let facts = script.run();
-        let long = |gap: &&Gap| gap.end - gap.start > Nanos::from_millis(50);
-        let ended_by = |gap: &Gap| (gap.release, (gap.end - gap.start).0 / 1_000_000);
-        bulk(&facts).gaps.iter().filter(long).map(ended_by).collect::<Vec<_>>()
+        let long = |gap: &&SendPause| gap.end - gap.start > Nanos::from_millis(50);
+        let ended_by = |gap: &SendPause| (gap.release, (gap.end - gap.start).0 / 1_000_000);
+        bulk(&facts).pauses.iter().filter(long).map(ended_by).collect::<Vec<_>>()
     };
     assert_eq!(gaps(280.0), [(Release::Timer, 280)]);
     let parts = gaps(900.0);

@@ -51,9 +51,9 @@ fn retransmission_released_by_an_ack_after_a_timeout_is_not_a_wait() {
     let facts = script.run();
     let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 3, 0));
-    let timers = bulk(&facts).gaps.iter().filter(|gap| gap.release == Release::Timer).count();
+    let timers = bulk(&facts).pauses.iter().filter(|gap| gap.release == Release::Timer).count();
     assert_eq!(timers, 1);
-    assert!(bulk(&facts).gaps.iter().all(|gap| !gap.tail));
+    assert!(bulk(&facts).pauses.iter().all(|gap| !gap.tail));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn retransmission_after_silence_is_a_timeout() {
     let facts = script.run();
     let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 0));
-    assert_eq!(bulk(&facts).gaps[0].release, Release::Timer);
+    assert_eq!(bulk(&facts).pauses[0].release, Release::Timer);
 }
 
 #[test]

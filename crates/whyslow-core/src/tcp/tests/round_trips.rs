@@ -82,7 +82,7 @@ fn late_ack_of_a_segment_recorded_out_of_order_is_late() {
     script.line(440.1, B, [1 + 3 * MSS, 101], MSS);
     script.line(540.1, A, [101, 1 + 4 * MSS], 0);
     let facts = script.run();
-    let pause = facts.directions[1].transfers[0].gaps.last().unwrap();
+    let pause = facts.directions[1].transfers[0].pauses.last().unwrap();
     assert!((pause.ack_late - Nanos::from_millis(40)).0.abs() < 200_000, "{pause:?}");
     assert_eq!(facts.directions[1].ack_delay_min, Some(Nanos::from_millis(100)));
 }

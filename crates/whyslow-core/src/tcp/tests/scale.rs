@@ -25,7 +25,7 @@ fn scale_is_inferred_from_repeatedly_full_windows() {
         assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (Some(shift), Some(10_000)));
         // From the first one on, although the scale was known only later.
         assert!(bulk(&facts).rounds[1..].iter().all(|round| round.window == Some(10_000)), "{shift}");
-        assert!(bulk(&facts).gaps[1..].iter().all(|gap| gap.release == Release::WindowAck));
+        assert!(bulk(&facts).pauses[1..].iter().all(|gap| gap.release == Release::WindowAck));
     }
 }
 
@@ -35,7 +35,7 @@ fn stops_below_the_window_leave_the_scale_unknown() {
     for raw in [11_500, 6_000, 3_000, 900, 60_000] {
         let facts = download(10, 20, |_| raw).run();
         assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (None, None), "{raw}");
-        assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack && gap.window_room.is_none()));
+        assert!(bulk(&facts).pauses.iter().all(|gap| gap.release == Release::Ack && gap.window_room.is_none()));
     }
     // Sometimes full.
     let facts = download(10, 40, |n| if n % 2 == 0 { 10_000 } else { 13_000 }).run();
@@ -74,7 +74,7 @@ fn zero_window_is_closed_at_any_scale() {
     assert_eq!((direction.closings, direction.zero_windows, direction.window_probes), (1, 3, 3));
     assert_eq!(direction.zero_window, Nanos::from_millis(1600));
     assert_eq!((direction.max_window, direction.keep_alives), (None, 0));
-    let shut: Vec<_> = bulk(&facts).gaps.iter().filter(|gap| gap.closed.is_some()).collect();
+    let shut: Vec<_> = bulk(&facts).pauses.iter().filter(|gap| gap.closed.is_some()).collect();
     assert_eq!(shut.len(), 1);
     assert_eq!(shut[0].end - shut[0].start, Nanos::from_millis(1700));
     assert_eq!(facts.rtt.min, Some(Nanos::from_micros(99_900)));

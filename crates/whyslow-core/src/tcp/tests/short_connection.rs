@@ -150,7 +150,7 @@ proptest! {
                 if let Some(asked) = transfer.answered.filter(|_| side != facts.requester) {
                     prop_assert!(transfer.start - asked.last <= brief.max_answer);
                 }
-                pauses += transfer.gaps.len() as u64;
+                pauses += transfer.pauses.len() as u64;
                 largest = largest.max(transfer.bytes().div_ceil(u64::from(MSS)));
             }
         }

@@ -196,8 +196,8 @@ proptest! {
         prop_assert_eq!(transfer.peer_resumes, u64::from(number));
         prop_assert_eq!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>(), whole);
         prop_assert_eq!(transfer.rounds_total, u64::from(number) + 1);
-        prop_assert_eq!(transfer.gaps.len() as u32, number, "each wait for credit is recorded");
-        prop_assert!(transfer.gaps.iter().all(|gap| gap.release == Release::Peer));
+        prop_assert_eq!(transfer.pauses.len() as u32, number, "each wait for credit is recorded");
+        prop_assert!(transfer.pauses.iter().all(|gap| gap.release == Release::Peer));
         prop_assert_eq!(transfer.segments, u64::from(talk.script.lines.iter().filter(|l| l.from == B && l.len > 0).count() as u32) - u64::from(again) * 5);
     }
 
@@ -281,7 +281,7 @@ fn more_than_an_initial_window_after_a_silence_continues_the_response() {
     // A response that stalls for 3 s and for 9 s, measured from its last segments.
     let stalled = transfer.inferred_stalls.as_secs_f64();
     assert!((11.9..12.5).contains(&stalled), "{stalled}");
-    assert_eq!(transfer.gaps.iter().filter(|gap| gap.end - gap.start > Nanos::from_millis(2_900)).count(), 2);
+    assert_eq!(transfer.pauses.iter().filter(|gap| gap.end - gap.start > Nanos::from_millis(2_900)).count(), 2);
     assert!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>() == transfer.bytes());
 }
 

@@ -29,8 +29,8 @@ fn full_receive_window_differs_from_a_small_congestion_window() {
         script.line(ms + 100.0, A, [101, 1 + (round * 3 + 3) * MSS], 0);
     }
     let facts = script.run();
-    assert_eq!(bulk(&facts).gaps.len(), 3);
-    assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::WindowAck && gap.window_room == Some(0)));
+    assert_eq!(bulk(&facts).pauses.len(), 3);
+    assert!(bulk(&facts).pauses.iter().all(|gap| gap.release == Release::WindowAck && gap.window_room == Some(0)));
     assert_eq!(facts.directions[1].max_window, Some(3000));
 }
 
@@ -50,7 +50,7 @@ fn zero_window_is_timed_and_its_probes_are_not_retransmissions() {
         (2, 1, 1, 0)
     );
     assert_eq!(direction.zero_window, Nanos::from_millis(600));
-    let gap = &bulk(&facts).gaps[0];
+    let gap = &bulk(&facts).pauses[0];
     assert_eq!(
         (gap.start, gap.closed.unwrap().1, gap.release),
         (Time::from_millis(200), Nanos::from_millis(600), Release::WindowAck)
@@ -69,7 +69,7 @@ fn segment_beyond_a_closed_window_is_not_lost() {
         script.line(900.0, A, [101, 2001], 0);
         script.line(900.0, B, [2001, 101], MSS);
         let facts = script.run();
-        let (gap, again) = (bulk(&facts).gaps[0], facts.directions[1].retransmitted);
+        let (gap, again) = (bulk(&facts).pauses[0], facts.directions[1].retransmitted);
         (again.timeout + again.tail_probe, gap.closed.is_some(), gap.release)
     };
     assert_eq!(retransmitted(0), (0, true, Release::WindowUpdate), "its window ended before the segment");
@@ -87,7 +87,7 @@ fn window_below_a_segment_stops_the_sender() {
         script.line(700.0, A, [101, 1001 + len], 0);
         script.line(700.0, B, [1001 + len, 101], MSS);
         let facts = script.run();
-        bulk(&facts).gaps[0].release
+        bulk(&facts).pauses[0].release
     };
     assert_eq!(released(128), Release::WindowUpdate);
     assert_eq!(released(100), Release::Nothing, "there was room for so little");

@@ -2,7 +2,7 @@ use super::*;
 use crate::compare::tests::{connection, transfer};
 use crate::rules::parts;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Application, Limit, Problem, ProblemDetail, SendingStatement};
+use whyslow_analysis::{Application, LimitingFactor, Problem, ProblemDetail, SendingStatement};
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -10,7 +10,7 @@ fn ms(millis: i64) -> Nanos {
 
 /// A transfer of this length with these causes, each of weight 0.9, next to a model of this length.
 fn against_model(duration: i64, model: Option<i64>, causes: &[Cause]) -> Vec<Finding> {
-    let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+    let mut transfer = transfer(100, LimitingFactor::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
     (transfer.duration_s, transfer.model_s) = (ms(duration), model.map(ms));
     let found = |cause: &Cause| {
         parts::finding(*cause, ms(duration), 0.9, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) })
@@ -63,7 +63,7 @@ fn pattern_is_not_certain_even_if_the_model_reproduces_the_transfer() {
 #[test]
 fn finding_over_connections_is_as_well_supported_as_its_parts() {
     for (model, grade) in [(Some(500), Grade::Reproduced), (Some(300), Grade::Contradicted), (None, Grade::Inferred)] {
-        let mut transfer = transfer(100, Limit::Bandwidth, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+        let mut transfer = transfer(100, LimitingFactor::Bandwidth, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
         (transfer.duration_s, transfer.model_s) = (ms(500), model.map(ms));
         let statement = || SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
         transfer.findings = Vec::from([parts::finding(Cause::Bandwidth, ms(300), 0.9, statement())]);
@@ -85,7 +85,7 @@ fn finding_over_connections_that_have_none_is_graded_without_a_model() {
 #[test]
 fn cause_without_the_evidence_it_rests_on_is_likely() {
     let found = |cause: Cause, bytes: u64, change: &dyn Fn(&mut Connection)| {
-        let mut transfer = transfer(100, Limit::SlowStart, &[bytes], None);
+        let mut transfer = transfer(100, LimitingFactor::SlowStart, &[bytes], None);
         (transfer.duration_s, transfer.model_s, transfer.bytes) = (ms(500), Some(ms(500)), bytes);
         let statement = SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
         transfer.findings = vec![parts::finding(cause, ms(400), 0.9, statement)];

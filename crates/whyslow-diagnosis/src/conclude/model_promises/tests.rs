@@ -6,7 +6,7 @@ use crate::compare::tests::{connection, transfer};
 use crate::whatif::tests::{STEPS, slow_start};
 use std::iter;
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Finding, Limit, Remedy, SendingAction};
+use whyslow_analysis::{Actor, Finding, LimitingFactor, Remedy, SendingAction};
 use whyslow_units::Nanos;
 
 fn ms(millis: i64) -> Nanos {
@@ -14,7 +14,7 @@ fn ms(millis: i64) -> Nanos {
 }
 
 fn transfer_with_two_findings() -> Transfer {
-    let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+    let mut transfer = transfer(100, LimitingFactor::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
     let raise = SendingAction::RaiseInitialWindow { from: None, to: 32, cap: None, ipv6: false };
     let remedies = [raise, SendingAction::KeepWindowWhenIdle].map(|action| Remedy::new(Actor::Sender, action));
     let causes = [Cause::SlowStart, Cause::RestartAfterIdle];

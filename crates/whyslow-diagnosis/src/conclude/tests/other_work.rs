@@ -2,18 +2,19 @@ use super::conclude;
 use crate::together::LargestFlows;
 use crate::together::synthetic_transfer::{connection, ms, transfer};
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Connection, Limit, LimitShare};
+use whyslow_analysis::{Connection, LimitShare, LimitingFactor};
 
 /// A control connection that sends a message at 0, waits for 2 s, and sends another; and a second
 /// connection of the same hosts that works from `from` to `to` (ms).
 fn control_and_data(from: i64, to: i64) -> Vec<Connection> {
     let mut control = connection(1, 1, 21, &[]);
-    let limits = [(Limit::RoundTrip, 30), (Limit::Application, 2_000), (Limit::RoundTrip, 30)];
+    let limits =
+        [(LimitingFactor::RoundTrip, 30), (LimitingFactor::Application, 2_000), (LimitingFactor::RoundTrip, 30)];
     control.start_s = ms(-100);
     control.transfers.push(transfer(0, &limits, Cause::Application, 2_000));
     let mut data = connection(2, 1, 20, &[]);
     data.start_s = ms(from);
-    data.transfers.push(transfer(from + 20, &[(Limit::Bandwidth, to - from - 20)], Cause::Bandwidth, 1_000));
+    data.transfers.push(transfer(from + 20, &[(LimitingFactor::Bandwidth, to - from - 20)], Cause::Bandwidth, 1_000));
     vec![control, data]
 }
 
@@ -47,7 +48,8 @@ fn unrelated_concurrent_work_keeps_the_wait() {
 #[test]
 fn other_waits_keep_their_cost() {
     let mut connections = control_and_data(60, 1_980);
-    let limits = [(Limit::Application, 2_000), (Limit::RoundTrip, 30), (Limit::Application, 1_500)];
+    let limits =
+        [(LimitingFactor::Application, 2_000), (LimitingFactor::RoundTrip, 30), (LimitingFactor::Application, 1_500)];
     connections[0].transfers[0] = transfer(0, &limits, Cause::Application, 3_500);
     conclude(&LargestFlows::default(), &mut connections);
     assert_eq!(connections[0].transfers[0].findings[0].cost_s, ms(1_500));
@@ -56,10 +58,10 @@ fn other_waits_keep_their_cost() {
 #[test]
 fn response_that_waits_for_another_connection_costs_nothing() {
     let mut connections = control_and_data(-1_900, -30);
-    let mut answer = transfer(0, &[(Limit::RoundTrip, 30)], Cause::ServerThink, 2_000);
-    answer.before = vec![LimitShare { limit: Limit::ServerThink, seconds: ms(2_000), share: 1.0 }];
+    let mut answer = transfer(0, &[(LimitingFactor::RoundTrip, 30)], Cause::ServerThink, 2_000);
+    answer.before = vec![LimitShare { limit: LimitingFactor::ServerThink, seconds: ms(2_000), share: 1.0 }];
     connections[0].start_s = ms(-4_000);
-    connections[0].transfers = vec![transfer(-3_000, &[(Limit::RoundTrip, 30)], Cause::SlowStart, 1), answer];
+    connections[0].transfers = vec![transfer(-3_000, &[(LimitingFactor::RoundTrip, 30)], Cause::SlowStart, 1), answer];
     conclude(&LargestFlows::default(), &mut connections);
     assert!(connections[0].transfers[1].findings.is_empty());
     assert_eq!(connections[0].transfers[0].findings.len(), 1);
@@ -71,9 +73,14 @@ fn request_for_other_work_counts_its_round_trip() {
     // there, half of the time goes before it.
     let mut control = connection(1, 1, 5201, &[]);
     control.start_s = ms(-100);
-    control.transfers.push(transfer(0, &[(Limit::Application, 44), (Limit::RoundTrip, 20)], Cause::Application, 44));
+    control.transfers.push(transfer(
+        0,
+        &[(LimitingFactor::Application, 44), (LimitingFactor::RoundTrip, 20)],
+        Cause::Application,
+        44,
+    ));
     let mut data = connection(2, 1, 5201, &[]);
     data.start_s = ms(22);
-    data.transfers.push(transfer(43, &[(Limit::Bandwidth, 5_000)], Cause::Bandwidth, 4_000));
+    data.transfers.push(transfer(43, &[(LimitingFactor::Bandwidth, 5_000)], Cause::Bandwidth, 4_000));
     assert_eq!(waits(&mut [control, data]), []);
 }

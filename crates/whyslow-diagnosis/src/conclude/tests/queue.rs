@@ -2,14 +2,14 @@ use super::conclude;
 use crate::together::LargestFlows;
 use crate::together::synthetic_transfer::{connection, flow, found, ms, transfer};
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Connection, Handshake, Limit};
+use whyslow_analysis::{Connection, Handshake, LimitingFactor};
 
 /// A download with a queue of 30 ms from 1 s to 3 s, and at `start` an exchange with a wait of
 /// `cause`.
 fn exchange_next_to_a_queue(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);
-    other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
+    other.transfers.push(transfer(start, &[(LimitingFactor::RoundTrip, 60)], cause, wait));
     let flows = LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]);
     let mut connections = [other];
     conclude(&flows, &mut connections);
@@ -42,7 +42,7 @@ fn occasional_queue_may_overflow() {
     let findings = |flat, lost| {
         let mut other = connection(7, 1, 443, &[]);
         other.start_s = ms(1_950);
-        other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], Cause::DelayedAck, 32));
+        other.transfers.push(transfer(2_000, &[(LimitingFactor::RoundTrip, 60)], Cause::DelayedAck, 32));
         let flow = crate::together::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
         let mut connections = [other];
         conclude(&LargestFlows::of(vec![flow]), &mut connections);

@@ -6,7 +6,7 @@ use crate::together::{Flow, LargestFlows, MAX_FLOWS};
 use whyslow_analysis::Statement;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{
-    CommonEnds, CommonQuestion, CommonStatement, Connection, Excess, Limit, LinkQuestion, LinkStatement,
+    CommonEnds, CommonQuestion, CommonStatement, Connection, Excess, LimitingFactor, LinkQuestion, LinkStatement,
 };
 
 fn pair() -> LargestFlows {
@@ -17,7 +17,11 @@ fn pair() -> LargestFlows {
 
 /// Each two seconds long, mostly in loss recovery.
 fn downloads() -> Vec<Connection> {
-    let limits = [(Limit::SlowStart, 100), (Limit::LossRecovery, 1_500), (Limit::CongestionAvoidance, 400)];
+    let limits = [
+        (LimitingFactor::SlowStart, 100),
+        (LimitingFactor::LossRecovery, 1_500),
+        (LimitingFactor::CongestionAvoidance, 400),
+    ];
     let download = |id| {
         let mut connection = connection(id, 1, 80, &[]);
         connection.transfers.push(transfer(0, &limits, Cause::Loss, 1_800));
@@ -61,17 +65,17 @@ fn limits_change_with_the_bottleneck_and_add_up() {
     conclude(&pair(), &mut connections);
     let transfer = &connections[1].transfers[0];
     let times: Vec<_> = transfer.limits.iter().map(|share| (share.limit, share.seconds)).collect();
-    assert_eq!(times, [(Limit::Bandwidth, ms(1_900)), (Limit::SlowStart, ms(100))]);
+    assert_eq!(times, [(LimitingFactor::Bandwidth, ms(1_900)), (LimitingFactor::SlowStart, ms(100))]);
     assert!((transfer.limits.iter().map(|share| share.share).sum::<f64>() - 1.0).abs() < 1e-9);
     let spans: Vec<_> = transfer.timeline.iter().map(|span| (span.limit, span.start_s, span.seconds)).collect();
-    assert_eq!(spans, [(Limit::SlowStart, ms(0), ms(100)), (Limit::Bandwidth, ms(100), ms(1_900))]);
+    assert_eq!(spans, [(LimitingFactor::SlowStart, ms(0), ms(100)), (LimitingFactor::Bandwidth, ms(100), ms(1_900))]);
 }
 
 #[test]
 fn partly_shared_transfer_is_partly_explained() {
     let mut connections = downloads();
     // The second one goes on alone for as long as it shared.
-    connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
+    connections[1].transfers[0] = transfer(0, &[(LimitingFactor::LossRecovery, 4_000)], Cause::Loss, 4_000);
     conclude(&pair(), &mut connections);
     let findings = &connections[1].transfers[0].findings;
     let found: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.cost_s)).collect();
@@ -82,7 +86,7 @@ fn partly_shared_transfer_is_partly_explained() {
 #[test]
 fn limit_below_the_share_stays_with_an_unsure_fix() {
     let mut connections = downloads();
-    connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
+    connections[0].transfers[0] = transfer(0, &[(LimitingFactor::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     let joint = conclude(&pair(), &mut connections);
     assert_eq!(joint.unpredictable.len(), 2);
     let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
@@ -95,7 +99,7 @@ fn rate_kept_alone_is_the_senders_own() {
     let bulk = [vec![20.0; 15], vec![16.0; 30]].concat();
     let flows = LargestFlows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
     let mut connections = downloads();
-    connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], Cause::Loss, 3_000);
+    connections[1].transfers[0] = transfer(750, &[(LimitingFactor::LossRecovery, 3_000)], Cause::Loss, 3_000);
     conclude(&flows, &mut connections);
     assert_eq!(connections[1].transfers[0].findings[0].cause, Cause::Loss);
     assert_eq!(connections[0].transfers[0].findings[0].cause, Cause::Bandwidth);
@@ -131,12 +135,12 @@ fn transfer_alone_fills_the_whole_link() {
     let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
     let flows = LargestFlows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
     let mut connections = downloads();
-    connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
+    connections[0].transfers[0] = transfer(0, &[(LimitingFactor::LossRecovery, 4_000)], Cause::Loss, 4_000);
     let joint = conclude(&flows, &mut connections);
     assert_eq!(joint.findings[0].cost_s, ms(2_000), "shared");
     let [found] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((found.cause, found.cost_s), (Cause::Bandwidth, ms(4_000)));
-    assert_eq!(connections[0].transfers[0].limits[0].limit, Limit::Bandwidth);
+    assert_eq!(connections[0].transfers[0].limits[0].limit, LimitingFactor::Bandwidth);
 }
 
 #[test]
@@ -159,7 +163,7 @@ fn losses_without_a_queue_are_a_shared_policer() {
 fn transfers_with_other_limits_share_nothing() {
     let mut connections = downloads();
     for connection in &mut connections {
-        connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
+        connection.transfers[0] = transfer(0, &[(LimitingFactor::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     }
     let joint = conclude(&pair(), &mut connections);
     assert!(joint.findings.is_empty() && joint.unpredictable.is_empty());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::tests::{connection, transfer};
 use whyslow_analysis::cause::Cause;
-use whyslow_analysis::{Actor, Limit, Remedy, SendingAction, SendingStatement};
+use whyslow_analysis::{Actor, LimitingFactor, Remedy, SendingAction, SendingStatement};
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -41,7 +41,7 @@ fn promised_time_is_without_the_wait() {
 
 #[test]
 fn unopened_connection_gets_no_promise() {
-    let opened = connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)]);
+    let opened = connection(1, 50, vec![transfer(50, LimitingFactor::SlowStart, &[10_000], None)]);
     let mut connections = [opened.clone(), Connection { transfers: Vec::new(), ..opened }];
     for connection in &mut connections {
         connection.duration_s = ms(1_000);
@@ -74,7 +74,7 @@ fn sequential_connections_promise_the_rest_if_it_saves_time() {
 
 #[test]
 fn promise_keeps_the_transmission_time() {
-    let mut connections = [connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)])];
+    let mut connections = [connection(1, 50, vec![transfer(50, LimitingFactor::SlowStart, &[10_000], None)])];
     connections[0].duration_s = ms(1_000);
     connections[0].directions[1].bytes = 100_000;
     connections[0].findings = vec![finding(Cause::TurnTaking, 900)];

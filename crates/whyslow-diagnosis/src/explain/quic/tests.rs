@@ -9,7 +9,7 @@ use crate::explain::{Explainer, Fragment, explain};
 use crate::series::{EveryPacketReader, TracedPoints};
 use proptest::prelude::*;
 use whyslow_analysis::types::Frame;
-use whyslow_analysis::{Analysis, Cause, ExchangeStatement, Finding, Limit, State, Statement};
+use whyslow_analysis::{Analysis, Cause, ExchangeStatement, Finding, LimitingFactor, State, Statement};
 use whyslow_core::capture::{CaptureOrigin, Packet, Reader, Sink};
 use whyslow_core::quic::QuicReader;
 use whyslow_core::quic::sealing::{V2, seal_initial};
@@ -287,7 +287,7 @@ fn silence_where_a_window_may_be_full_has_no_cause() {
     }
     let analysis = explained(&script);
     let limits = analysis.connections[0].transfers.iter().flat_map(|one| &one.limits);
-    assert!(limits.clone().any(|share| share.limit == Limit::Application && share.share > 0.5));
+    assert!(limits.clone().any(|share| share.limit == LimitingFactor::Application && share.share > 0.5));
     assert!(found(&analysis).is_empty(), "{:?}", found(&analysis));
 }
 

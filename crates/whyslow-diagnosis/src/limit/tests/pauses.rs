@@ -5,11 +5,15 @@ use super::*;
 #[test]
 fn small_initial_window_is_not_nagle() {
     let mut transfer = flights(&[1_000, 400], Release::Ack);
-    transfer.gaps[0].after_len = 400;
-    let at = |window| partition(&transfer, &Context { small_window: window, ..context(100) });
-    assert_eq!(at(None).time(Limit::NagleDelayedAck), Nanos::from_millis(100));
-    assert_eq!(at(Some(2_000)).time(Limit::NagleDelayedAck), Nanos::from_millis(100), "a window of two has room left");
-    assert_eq!(at(Some(1_000)).time(Limit::SlowStart), Nanos::from_millis(100));
+    transfer.pauses[0].after_len = 400;
+    let at = |window| attribute_time(&transfer, &Context { small_window: window, ..context(100) });
+    assert_eq!(at(None).time(LimitingFactor::NagleDelayedAck), Nanos::from_millis(100));
+    assert_eq!(
+        at(Some(2_000)).time(LimitingFactor::NagleDelayedAck),
+        Nanos::from_millis(100),
+        "a window of two has room left"
+    );
+    assert_eq!(at(Some(1_000)).time(LimitingFactor::SlowStart), Nanos::from_millis(100));
 }
 
 #[test]
@@ -19,11 +23,11 @@ fn silence_before_a_lone_segment_is_a_timer() {
         for (round, start) in transfer.rounds.iter_mut().zip([0, 100, 500, 600]) {
             (round.start, round.last_send) = (at_ms(start), at_ms(start));
         }
-        transfer.gaps[1] = Gap { idle: true, ..gap(at_ms(100), at_ms(500), Release::Nothing) };
-        transfer.gaps[2] = gap(at_ms(500), at_ms(600), Release::Ack);
+        transfer.pauses[1] = SendPause { idle: true, ..gap(at_ms(100), at_ms(500), Release::Nothing) };
+        transfer.pauses[2] = gap(at_ms(500), at_ms(600), Release::Ack);
         (transfer.last_send, transfer.end) = (at_ms(600), at_ms(700));
-        let cut = partition(&transfer, &context(100));
-        (cut.time(Limit::Timeout), cut.time(Limit::Application))
+        let cut = attribute_time(&transfer, &context(100));
+        (cut.time(LimitingFactor::Timeout), cut.time(LimitingFactor::Application))
     };
     assert_eq!(after(MSS), (ms(400), Nanos::ZERO), "a timer leaves a window of one segment");
     assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
@@ -31,12 +35,12 @@ fn silence_before_a_lone_segment_is_a_timer() {
 
 /// Limit of a pause of 400 ms between two flights, behind a short segment, that no visible event
 /// ended.
-fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
+fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> LimitingFactor {
     let mut transfer = flights(&[20_000, 20_000], Release::Nothing);
     for (round, start) in transfer.rounds.iter_mut().zip([0, 400]) {
         (round.start, round.last_send) = (at_ms(start), at_ms(start));
     }
-    transfer.gaps[0] = Gap {
+    transfer.pauses[0] = SendPause {
         idle: true,
         app_limited: true,
         snd_max: 20_001,
@@ -47,41 +51,45 @@ fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
     (transfer.last_send, transfer.end) = (at_ms(400), at_ms(500));
     transfer.answered = Some(Default::default());
     change(&mut transfer);
-    let cut = partition(&transfer, context);
+    let cut = attribute_time(&transfer, context);
     cut.spans.iter().max_by_key(|span| span.length()).unwrap().limit
 }
 
 #[test]
 fn pause_with_data_to_send_is_not_the_applications() {
-    assert_eq!(pause_of(|_| (), &context(100)), Limit::Application);
+    assert_eq!(pause_of(|_| (), &context(100)), LimitingFactor::Application);
     assert_eq!(
-        pause_of(|transfer| transfer.gaps[0].is_retransmit = true, &context(100)),
-        Limit::Timeout,
+        pause_of(|transfer| transfer.pauses[0].is_retransmit = true, &context(100)),
+        LimitingFactor::Timeout,
         "it had it all along"
     );
-    assert_eq!(pause_of(|transfer| transfer.gaps[0].unseen = true, &context(100)), Limit::Unknown);
+    assert_eq!(pause_of(|transfer| transfer.pauses[0].unseen = true, &context(100)), LimitingFactor::Unknown);
     let lost = Loss { time: Time::ZERO, seq: 15_001, bytes: 1_000, ..Loss::default() };
     let outstanding = |idle: bool| {
         move |transfer: &mut TransferFacts| {
-            transfer.gaps[0].idle = idle;
+            transfer.pauses[0].idle = idle;
             transfer.losses = vec![lost];
         }
     };
-    assert_eq!(pause_of(outstanding(false), &context(100)), Limit::Timeout, "something of it was lost by then");
-    assert_eq!(pause_of(outstanding(true), &context(100)), Limit::Application, "and was there again");
+    assert_eq!(
+        pause_of(outstanding(false), &context(100)),
+        LimitingFactor::Timeout,
+        "something of it was lost by then"
+    );
+    assert_eq!(pause_of(outstanding(true), &context(100)), LimitingFactor::Application, "and was there again");
     let multipath = Context { is_multipath: true, ..context(100) };
-    assert_eq!(pause_of(|_| (), &multipath), Limit::Unknown, "what it had to send may have gone over another");
+    assert_eq!(pause_of(|_| (), &multipath), LimitingFactor::Unknown, "what it had to send may have gone over another");
 }
 
 #[test]
 fn event_that_ends_a_pause_decides_its_limit() {
     for (release, limit) in [
-        (Release::WindowAck, Limit::ReceiveWindow),
-        (Release::WindowUpdate, Limit::ReceiveWindow),
-        (Release::Timer, Limit::Timeout),
-        (Release::Peer, Limit::ProtocolWindow),
+        (Release::WindowAck, LimitingFactor::ReceiveWindow),
+        (Release::WindowUpdate, LimitingFactor::ReceiveWindow),
+        (Release::Timer, LimitingFactor::Timeout),
+        (Release::Peer, LimitingFactor::ProtocolWindow),
     ] {
-        let cut = partition(&flights(&[5_000; 6], release), &context(100));
+        let cut = attribute_time(&flights(&[5_000; 6], release), &context(100));
         assert_eq!(cut.time(limit), Nanos::from_millis(500), "{release:?}");
     }
 }
@@ -89,22 +97,22 @@ fn event_that_ends_a_pause_decides_its_limit() {
 #[test]
 fn late_data_next_to_the_receiver_may_be_queued() {
     let near = Context { near_receiver: true, next_to_receiver: true, ..context(20) };
-    let program = |length: i64, change: fn(&mut Gap)| {
+    let program = |length: i64, change: fn(&mut SendPause)| {
         let mut transfer = flights(&[5_000; 6], Release::Nothing);
-        for pause in &mut transfer.gaps {
+        for pause in &mut transfer.pauses {
             (pause.idle, pause.before_len, pause.after_len) = (true, MSS, MSS);
             change(pause);
         }
-        let end = transfer.gaps[0].start + Nanos::from_millis(length);
-        transfer.gaps.truncate(1);
-        transfer.gaps[0].end = end;
-        let cut = partition(&transfer, &near);
-        (cut.time(Limit::Application) > Nanos::ZERO, cut.time(Limit::Unknown) > Nanos::ZERO)
+        let end = transfer.pauses[0].start + Nanos::from_millis(length);
+        transfer.pauses.truncate(1);
+        transfer.pauses[0].end = end;
+        let cut = attribute_time(&transfer, &near);
+        (cut.time(LimitingFactor::Application) > Nanos::ZERO, cut.time(LimitingFactor::Unknown) > Nanos::ZERO)
     };
     assert_eq!(program(60, |_| {}), (false, true), "between full segments");
     assert_eq!(program(60, |pause| pause.before_len = MSS - 1), (true, false), "what it was given ended there");
     assert_eq!(program(60, |pause| pause.app_limited = true), (true, false));
-    let stamped: fn(&mut Gap) = |pause| pause.sent_apart = Some(pause.end - pause.start);
+    let stamped: fn(&mut SendPause) = |pause| pause.sent_apart = Some(pause.end - pause.start);
     assert_eq!(program(60, stamped), (true, false), "by the sender's clock");
     assert!(program(1_200, |_| {}).0, "the timer would have run out");
 }
@@ -113,11 +121,12 @@ fn late_data_next_to_the_receiver_may_be_queued() {
 fn late_data_after_a_full_window_may_be_a_longer_path() {
     let windows = |length: i64, near_receiver: bool, room: u64| {
         let mut transfer = flights(&[5_000; 6], Release::Nothing);
-        let start = transfer.gaps[0].start;
+        let start = transfer.pauses[0].start;
         let end = start + Nanos::from_millis(length);
-        let full = Gap { app_limited: true, idle: true, window_room: Some(room), ..gap(start, end, Release::Nothing) };
-        transfer.gaps = vec![full];
-        partition(&transfer, &Context { near_receiver, ..context(35) }).time(Limit::ReceiveWindow)
+        let full =
+            SendPause { app_limited: true, idle: true, window_room: Some(room), ..gap(start, end, Release::Nothing) };
+        transfer.pauses = vec![full];
+        attribute_time(&transfer, &Context { near_receiver, ..context(35) }).time(LimitingFactor::ReceiveWindow)
     };
     assert_eq!(windows(75, true, 200), Nanos::from_millis(75));
     assert_eq!(windows(75, true, MSS), Nanos::ZERO, "another segment had room");
@@ -129,38 +138,38 @@ fn late_data_after_a_full_window_may_be_a_longer_path() {
 fn late_reaction_to_credit_is_a_protocol_window() {
     let mut transfer = credited(&[32_000; 10]);
     // Two messages in three find the sending host busy for 30 ms.
-    for (nth, pause) in transfer.gaps.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
+    for (nth, pause) in transfer.pauses.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
         (pause.release, pause.with_peer_payload, pause.app_limited) = (Release::Nothing, false, true);
         pause.peer_payload_at = Some(at_ms(100 * nth as i64 + 70));
     }
-    let cut = partition(&transfer, &context(60));
-    assert_eq!(cut.time(Limit::Application), ms(6 * 30));
-    assert_eq!(cut.time(Limit::ProtocolWindow), ms(3 * 100 + 6 * 70));
+    let cut = attribute_time(&transfer, &context(60));
+    assert_eq!(cut.time(LimitingFactor::Application), ms(6 * 30));
+    assert_eq!(cut.time(LimitingFactor::ProtocolWindow), ms(3 * 100 + 6 * 70));
 }
 
 #[test]
 fn small_messages_wait_for_nagle_or_the_application() {
     let messages = |release: Release| {
         let mut transfer = flights(&[300; 4], release);
-        for (gap, size) in transfer.gaps.iter_mut().zip([300, 400, 500]) {
+        for (gap, size) in transfer.pauses.iter_mut().zip([300, 400, 500]) {
             (gap.in_flight, gap.before_len, gap.after_len) = (size, size, size + 100);
         }
         transfer
     };
-    let time = |transfer: &TransferFacts, limit: Limit| partition(transfer, &context(100)).time(limit);
+    let time = |transfer: &TransferFacts, limit: LimitingFactor| attribute_time(transfer, &context(100)).time(limit);
     let whole = Nanos::from_millis(300);
     let held = messages(Release::Ack);
-    assert_eq!(time(&held, Limit::NagleDelayedAck), whole, "each leaves with the ACK of the one before");
+    assert_eq!(time(&held, LimitingFactor::NagleDelayedAck), whole, "each leaves with the ACK of the one before");
     let mut alike = held.clone();
-    alike.gaps.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
-    assert_eq!(time(&alike, Limit::Application), whole, "what is held back would have grown");
+    alike.pauses.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
+    assert_eq!(time(&alike, LimitingFactor::Application), whole, "what is held back would have grown");
     let mut several = held.clone();
-    several.gaps.iter_mut().for_each(|gap| gap.in_flight = 600);
-    assert_eq!(time(&several, Limit::Application), whole, "Nagle lets no two be outstanding");
+    several.pauses.iter_mut().for_each(|gap| gap.in_flight = 600);
+    assert_eq!(time(&several, LimitingFactor::Application), whole, "Nagle lets no two be outstanding");
     let mut talks = held;
-    talks.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
-    assert_eq!(time(&talks, Limit::Application), whole);
-    assert_eq!(time(&messages(Release::Peer), Limit::Application), whole, "an answer, or credit");
+    talks.pauses.iter_mut().for_each(|gap| gap.with_peer_payload = true);
+    assert_eq!(time(&talks, LimitingFactor::Application), whole);
+    assert_eq!(time(&messages(Release::Peer), LimitingFactor::Application), whole, "an answer, or credit");
 }
 
 #[test]
@@ -170,8 +179,8 @@ fn last_ack_counts_only_if_a_queue_delayed_it() {
         transfer.segments = 5 * rounds as u64;
         transfer.end = transfer.last_send + Nanos::from_millis(100 + late);
         transfer.rounds.iter_mut().for_each(|round| round.ack_late = Some(Nanos::from_millis(60)));
-        let cut = partition(&transfer, &context(100));
-        (cut.time(Limit::Idle).0 / 1_000_000, cut.time(Limit::Unknown).0 / 1_000_000)
+        let cut = attribute_time(&transfer, &context(100));
+        (cut.time(LimitingFactor::Idle).0 / 1_000_000, cut.time(LimitingFactor::Unknown).0 / 1_000_000)
     };
     // Ten more are tolerance.
     assert_eq!(last(210, 1), (140, 60));
@@ -185,7 +194,7 @@ fn spurious_retransmissions_are_not_waited_for() {
     let mut transfer = flights(&[5_000, 5_000, 1_000], Release::Ack);
     let sent = Time::from_millis(200);
     let again = sent + Nanos::from_millis(335);
-    transfer.gaps.push(Gap { snd_max: 11_001, ..gap(sent, again, Release::Timer) });
+    transfer.pauses.push(SendPause { snd_max: 11_001, ..gap(sent, again, Release::Timer) });
     transfer.rounds.push(RoundFacts {
         start: again,
         last_send: again,
@@ -195,10 +204,10 @@ fn spurious_retransmissions_are_not_waited_for() {
     });
     (transfer.last_send, transfer.end) = (again, again + Nanos::from_millis(100));
     let lost = |transfer: &TransferFacts| {
-        let cut = partition(transfer, &context(100));
+        let cut = attribute_time(transfer, &context(100));
         let whole: Nanos = cut.spans.iter().map(Span::length).sum();
         assert_eq!((whole, cut.rounds.len()), (transfer.duration(), 4));
-        (cut.time(Limit::Timeout), cut.time(Limit::Idle))
+        (cut.time(LimitingFactor::Timeout), cut.time(LimitingFactor::Idle))
     };
     assert_eq!(lost(&transfer), (Nanos::from_millis(335), Nanos::ZERO));
     transfer.tail_is_spurious = true;
@@ -210,38 +219,39 @@ fn application_pause_next_to_the_receiver_is_not_a_round_trip() {
     let near = Context { near_receiver: true, ..context(100) };
     let mut transfer = flights(&[5_000; 4], Release::Ack);
     assert_eq!(near.round_trip(&transfer, 1), Some(Nanos::from_millis(100)));
-    (transfer.gaps[1].release, transfer.gaps[1].idle) = (Release::Nothing, true);
+    (transfer.pauses[1].release, transfer.pauses[1].idle) = (Release::Nothing, true);
     assert_eq!(near.round_trip(&transfer, 1), None);
     assert_eq!(near.round_trip(&transfer, 0), Some(Nanos::from_millis(100)));
-    (transfer.gaps[1].release, transfer.gaps[1].idle) = (Release::Peer, false);
+    (transfer.pauses[1].release, transfer.pauses[1].idle) = (Release::Peer, false);
     assert_eq!(near.round_trip(&transfer, 1), None);
 }
 
 #[test]
 fn held_back_ack_differs_from_the_path() {
     let mut transfer = flights(&[5_000; 6], Release::Ack);
-    transfer.gaps.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));
-    let cut = partition(&transfer, &context(60));
-    assert_eq!(cut.time(Limit::AckDelay), Nanos::from_millis(5 * 40));
+    transfer.pauses.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));
+    let cut = attribute_time(&transfer, &context(60));
+    assert_eq!(cut.time(LimitingFactor::AckDelay), Nanos::from_millis(5 * 40));
     assert_eq!(
-        cut.time(Limit::Idle),
+        cut.time(LimitingFactor::Idle),
         Nanos::from_millis(34),
         "34 ms of the last ACK, after path and tolerance, are idle"
     );
-    transfer.gaps.iter_mut().for_each(|gap| gap.after_len = 300);
-    transfer.gaps.iter_mut().for_each(|gap| (gap.before_len, gap.in_flight) = (300, 300));
-    assert_eq!(partition(&transfer, &context(60)).time(Limit::NagleDelayedAck), Nanos::from_millis(500));
+    transfer.pauses.iter_mut().for_each(|gap| gap.after_len = 300);
+    transfer.pauses.iter_mut().for_each(|gap| (gap.before_len, gap.in_flight) = (300, 300));
+    assert_eq!(attribute_time(&transfer, &context(60)).time(LimitingFactor::NagleDelayedAck), Nanos::from_millis(500));
 }
 
 #[test]
 fn window_counts_as_closed_only_while_it_was() {
     let times = |release: Release, closed: i64| {
         let mut transfer = flights(&[60_000, 60_000], Release::Ack);
-        transfer.gaps[0].release = release;
-        (transfer.gaps[0].idle, transfer.gaps[0].app_limited) = (true, true);
-        transfer.gaps[0].closed = Some((at_ms(30), ms(closed)));
-        let cut = partition(&transfer, &context(100));
-        [Limit::ReceiveWindow, Limit::ZeroWindow, Limit::Application].map(|limit| cut.time(limit))
+        transfer.pauses[0].release = release;
+        (transfer.pauses[0].idle, transfer.pauses[0].app_limited) = (true, true);
+        transfer.pauses[0].closed = Some((at_ms(30), ms(closed)));
+        let cut = attribute_time(&transfer, &context(100));
+        [LimitingFactor::ReceiveWindow, LimitingFactor::ZeroWindow, LimitingFactor::Application]
+            .map(|limit| cut.time(limit))
     };
     assert_eq!(times(Release::WindowUpdate, 70), [ms(30), ms(70), ms(0)]);
     assert_eq!(times(Release::WindowAck, 20), [ms(80), ms(20), ms(0)], "open again, and full again");
@@ -252,9 +262,9 @@ fn window_counts_as_closed_only_while_it_was() {
 fn many_segments_in_flight_leave_no_delayed_ack() {
     let held = |in_flight: u64, last_ack: bool| {
         let mut transfer = flights(&[50_000, 50_000], Release::Ack);
-        let pause = &mut transfer.gaps[0];
+        let pause = &mut transfer.pauses[0];
         (pause.ack_late, pause.in_flight, pause.last_ack) = (Nanos::from_millis(48), in_flight, last_ack);
-        partition(&transfer, &context(100)).time(Limit::AckDelay)
+        attribute_time(&transfer, &context(100)).time(LimitingFactor::AckDelay)
     };
     assert_eq!(held(2_000, false), Nanos::from_millis(48));
     assert_eq!(held(50_000, false), Nanos::ZERO, "a slow link spaces them");
@@ -265,10 +275,10 @@ fn many_segments_in_flight_leave_no_delayed_ack() {
 fn rest_of_a_write_that_waits_for_an_ack_is_not_slow_start() {
     let held = |flight: u64, rest: u64| {
         let mut transfer = flights(&[flight, rest], Release::Ack);
-        transfer.gaps[0].in_flight = flight;
-        transfer.gaps[0].after_len = rest;
-        let cut = partition(&transfer, &context(100));
-        (cut.time(Limit::NagleDelayedAck), cut.time(Limit::SlowStart))
+        transfer.pauses[0].in_flight = flight;
+        transfer.pauses[0].after_len = rest;
+        let cut = attribute_time(&transfer, &context(100));
+        (cut.time(LimitingFactor::NagleDelayedAck), cut.time(LimitingFactor::SlowStart))
     };
     let whole = (Nanos::from_millis(100), Nanos::ZERO);
     assert_eq!(held(1_500, 400), whole);
@@ -283,13 +293,16 @@ fn rest_of_a_write_that_waits_for_an_ack_is_not_slow_start() {
 fn unrequested_messages_leave_idle_pauses() {
     let pauses = |flight: u64, asked: bool| {
         let mut transfer = flights(&[flight; 8], Release::Nothing);
-        transfer.gaps.iter_mut().for_each(|gap| {
+        transfer.pauses.iter_mut().for_each(|gap| {
             (gap.idle, gap.app_limited, gap.in_flight, gap.before_len, gap.after_len) =
                 (true, true, flight, flight.min(300), 300);
         });
         transfer.answered = asked.then(Default::default);
-        let cut = partition(&transfer, &context(10));
-        (cut.time(Limit::Idle) > Nanos::from_millis(400), cut.time(Limit::Application) > Nanos::from_millis(400))
+        let cut = attribute_time(&transfer, &context(10));
+        (
+            cut.time(LimitingFactor::Idle) > Nanos::from_millis(400),
+            cut.time(LimitingFactor::Application) > Nanos::from_millis(400),
+        )
     };
     assert_eq!(pauses(300, false), (true, false), "lines of a log");
     assert_eq!(pauses(4 * MSS, false), (true, false));
@@ -305,15 +318,15 @@ fn small_pushed_messages_have_idle_pauses() {
         small(transfer);
         transfer.answered = None;
     };
-    assert_eq!(pause_of(small, &context(100)), Limit::Application);
-    assert_eq!(pause_of(pushed, &context(100)), Limit::Idle);
+    assert_eq!(pause_of(small, &context(100)), LimitingFactor::Application);
+    assert_eq!(pause_of(pushed, &context(100)), LimitingFactor::Idle);
     let either = Context { server_push: whyslow_core::message::ServerPush::Unknown, ..context(100) };
-    assert_eq!(pause_of(small, &either), Limit::Idle, "of a shell it need be no answer");
+    assert_eq!(pause_of(small, &either), LimitingFactor::Idle, "of a shell it need be no answer");
     let announced = Context { is_announced: true, ..either };
-    assert_eq!(pause_of(small, &announced), Limit::Application, "a part of a message is no message");
+    assert_eq!(pause_of(small, &announced), LimitingFactor::Application, "a part of a message is no message");
     let lossy = |transfer: &mut TransferFacts| {
         pushed(transfer);
         transfer.retransmitted.timeout = 1;
     };
-    assert_eq!(pause_of(lossy, &context(100)), Limit::Unknown, "it may be a timer's silence");
+    assert_eq!(pause_of(lossy, &context(100)), LimitingFactor::Unknown, "it may be a timer's silence");
 }

@@ -5,9 +5,9 @@ use super::*;
 fn buffer_is_sized_for_the_given_path_rate() {
     let scene = crate::rules::synthetic_transfer::SyntheticTransfer::flights(&[60_000; 20]);
     let needed = |path_rate| {
-        scene.judge(|case| {
-            let context = crate::estimate::Context { path_rate, ..case.context };
-            buffer_for(&TransferView { context, ..*case }).unwrap()
+        scene.judge(|view| {
+            let context = crate::estimate::Context { path_rate, ..view.context };
+            buffer_for(&TransferView { context, ..*view }).unwrap()
         })
     };
     // Twice 20 Mbit/s over 100 ms, in steps of 64 KiB.

@@ -14,7 +14,7 @@ fn stuck() -> SyntheticTransfer {
     let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
     for wait in [300, 600] {
-        scene.transfer.gaps.push(gap(at, at + ms(wait), Release::Timer));
+        scene.transfer.pauses.push(gap(at, at + ms(wait), Release::Timer));
         at += ms(wait);
     }
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (2, MSS);
@@ -63,7 +63,7 @@ fn ignored_icmp_error_names_size_and_router() {
 fn found(copies: u64, passed: u64) -> Option<u64> {
     let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let start = scene.transfer.rounds[0].last_send;
-    scene.transfer.gaps = vec![gap(start, start + ms(90), Release::Timer)];
+    scene.transfer.pauses = vec![gap(start, start + ms(90), Release::Timer)];
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (copies, MSS);
     scene.facts.directions[1].largest_acked_len = passed;
     scene.finding(Cause::MtuBlackHole).map(|found| found.evidence[1].value as u64)

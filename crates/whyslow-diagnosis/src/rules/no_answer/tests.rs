@@ -6,8 +6,8 @@ use crate::rules::synthetic_transfer::{MSS, SyntheticTransfer, at_ms, gap, ms};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::types::RequestProtocol;
 use whyslow_analysis::{Action, Statement, UnansweredRequest, Undelivered};
-use whyslow_core::tcp::facts::{Gap, Release};
 use whyslow_core::tcp::facts::{Notice, PeerMessage, ResetFacts};
+use whyslow_core::tcp::facts::{Release, SendPause};
 use whyslow_core::tcp::payload::{MessageFacts, Protocol, RequestFacts};
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
@@ -109,9 +109,9 @@ fn message_without_a_request_is_not_waited_for() {
     none(|scene| scene.facts.endpoints[1].1 = 22, "a terminal whose beginning was not captured");
     none(|scene| scene.facts.handshake.syn_ack = None, "its beginning was not captured");
     let pushed = |scene: &mut SyntheticTransfer| {
-        let pause = Gap { idle: true, ..gap(at_ms(900), at_ms(3_000), Release::Nothing) };
+        let pause = SendPause { idle: true, ..gap(at_ms(900), at_ms(3_000), Release::Nothing) };
         let message = &mut scene.facts.directions[0].transfers[0];
-        message.gaps = vec![pause];
+        message.pauses = vec![pause];
         message.last_send = at_ms(900);
     };
     none(pushed, "who sends on after a pause waits for nothing");
@@ -305,8 +305,8 @@ fn lost() -> SyntheticTransfer {
     let mut scene = SyntheticTransfer::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
     for wait in [300, 600, 1_200] {
-        let tried = Gap { in_flight: 8 * MSS, ..gap(at, at + ms(wait), Release::Timer) };
-        scene.transfer.gaps.push(tried);
+        let tried = SendPause { in_flight: 8 * MSS, ..gap(at, at + ms(wait), Release::Timer) };
+        scene.transfer.pauses.push(tried);
         at += ms(wait);
     }
     scene.transfer.acknowledged = false;
@@ -371,7 +371,7 @@ fn doubling_waits_of_one_direction_show_missing_acks() {
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(3_000), 0.7));
     // Copies at one interval may be answered each.
-    for (tried, at) in scene.transfer.gaps.iter_mut().rev().zip([900, 600, 300]) {
+    for (tried, at) in scene.transfer.pauses.iter_mut().rev().zip([900, 600, 300]) {
         let end = scene.transfer.last_send - ms(900 - at);
         (tried.start, tried.end) = (end - ms(300), end);
     }

@@ -7,13 +7,13 @@ fn ms(millis: i64) -> Nanos {
 }
 
 /// Time under these limits, one after the other, up to `end`.
-fn times<const N: usize>(of: [(Limit, i64); N], end: i64) -> Vec<Stretch> {
+fn times<const N: usize>(of: [(LimitingFactor, i64); N], end: i64) -> Vec<Stretch> {
     end_to_end(of.map(|(limit, millis)| (limit, ms(millis))).into_iter(), ms(end))
 }
 
-fn all_time<const N: usize>(within: [(Limit, i64); N], thinking: i64) -> Vec<Stretch> {
+fn all_time<const N: usize>(within: [(LimitingFactor, i64); N], thinking: i64) -> Vec<Stretch> {
     let whole: i64 = within.iter().map(|part| part.1).sum();
-    let mut time = times([(Limit::ServerThink, thinking)], 0);
+    let mut time = times([(LimitingFactor::ServerThink, thinking)], 0);
     time.extend(times(within, whole).into_iter().map(|stretch| Stretch { is_before: false, ..stretch }));
     time
 }
@@ -28,7 +28,7 @@ fn counted(millis: i64, cause: Cause) -> Statement {
 
 fn shared<const N: usize, const W: usize>(
     causes: [(Cause, i64); N],
-    within: [(Limit, i64); W],
+    within: [(LimitingFactor, i64); W],
     thinking: i64,
 ) -> [Finding; N] {
     let mut findings = causes.map(|(cause, millis)| Finding::new(cause, ms(millis), 0.9, statement()));
@@ -44,7 +44,8 @@ fn costs<const N: usize>(findings: &[Finding; N]) -> [i64; N] {
 #[test]
 fn policer_claims_the_waits_that_it_causes() {
     let causes = [(Cause::Timeout, 600), (Cause::Policer, 1_400), (Cause::SlowStart, 500)];
-    let within = [(Limit::LossRecovery, 800), (Limit::Timeout, 600), (Limit::SlowStart, 500)];
+    let within =
+        [(LimitingFactor::LossRecovery, 800), (LimitingFactor::Timeout, 600), (LimitingFactor::SlowStart, 500)];
     let found = shared(causes, within, 0);
     assert_eq!(costs(&found), [0, 1_400, 500]);
     assert_eq!(found[0].details, [counted(600, Cause::Policer)]);
@@ -53,15 +54,15 @@ fn policer_claims_the_waits_that_it_causes() {
 
 #[test]
 fn wait_is_not_counted_for_server_and_proxy() {
-    let found = shared([(Cause::ProxySplit, 825), (Cause::ServerThink, 825)], [(Limit::RoundTrip, 30)], 825);
+    let found = shared([(Cause::ProxySplit, 825), (Cause::ServerThink, 825)], [(LimitingFactor::RoundTrip, 30)], 825);
     assert_eq!(costs(&found), [0, 825]);
-    let found = shared([(Cause::ProxySplit, 825)], [(Limit::RoundTrip, 30)], 825);
+    let found = shared([(Cause::ProxySplit, 825)], [(LimitingFactor::RoundTrip, 30)], 825);
     assert_eq!(costs(&found), [825], "alone it has all of it");
 }
 
 #[test]
 fn full_link_claims_the_time_of_its_queue() {
-    let within = [(Limit::Bandwidth, 1_000), (Limit::SlowStart, 100)];
+    let within = [(LimitingFactor::Bandwidth, 1_000), (LimitingFactor::SlowStart, 100)];
     let found = shared([(Cause::Bandwidth, 1_000), (Cause::Bufferbloat, 460)], within, 0);
     assert_eq!(costs(&found), [1_000, 100]);
     let found = shared([(Cause::Bandwidth, 1_100), (Cause::Bufferbloat, 460)], within, 0);
@@ -72,22 +73,26 @@ fn full_link_claims_the_time_of_its_queue() {
 #[test]
 fn flexible_claims_leave_time_to_claims_of_one_limit() {
     let causes = [(Cause::Loss, 600), (Cause::NoSack, 300), (Cause::LostRetransmission, 200)];
-    let within = [(Limit::CongestionAvoidance, 600), (Limit::LossRecovery, 300), (Limit::Timeout, 200)];
+    let within = [
+        (LimitingFactor::CongestionAvoidance, 600),
+        (LimitingFactor::LossRecovery, 300),
+        (LimitingFactor::Timeout, 200),
+    ];
     assert_eq!(costs(&shared(causes, within, 0)), [600, 300, 200]);
 }
 
 #[test]
 fn costs_without_a_limit_stay_if_uncontradicted() {
-    let found = shared([(Cause::TailLoss, 900), (Cause::Policer, 950)], [(Limit::Unknown, 1_000)], 0);
+    let found = shared([(Cause::TailLoss, 900), (Cause::Policer, 950)], [(LimitingFactor::Unknown, 1_000)], 0);
     assert_eq!(costs(&found), [50, 950]);
-    assert_eq!(costs(&shared([(Cause::TailLoss, 900)], [(Limit::Unknown, 1_000)], 0)), [900]);
+    assert_eq!(costs(&shared([(Cause::TailLoss, 900)], [(LimitingFactor::Unknown, 1_000)], 0)), [900]);
 }
 
 #[test]
 fn costs_add_up_to_at_most_the_duration() {
     let all = Cause::ALL.iter().filter(|cause| **cause != FIRST_BYTE);
     let mut findings: Vec<Finding> = all.map(|&cause| Finding::new(cause, ms(700), 0.9, statement())).collect();
-    let within = [(Limit::SlowStart, 300), (Limit::Bandwidth, 200), (Limit::Idle, 5_000)];
+    let within = [(LimitingFactor::SlowStart, 300), (LimitingFactor::Bandwidth, 200), (LimitingFactor::Idle, 5_000)];
     attribute(&mut findings, all_time(within, 100));
     assert_sound(&findings);
     assert_eq!(findings.iter().map(|finding| finding.cost_s).sum::<Nanos>(), ms(600));
@@ -115,7 +120,7 @@ fn moments_named_by_a_rule_are_its_own() {
     let mut tail = Finding::new(Cause::TailLoss, ms(300), 0.9, statement());
     tail.spans = vec![span(500, 800)];
     let mut findings = [Finding::new(Cause::Timeout, ms(400), 0.9, statement()), tail];
-    let wait = |from, to| Stretch { limit: Limit::Timeout, span: span(from, to), is_before: false };
+    let wait = |from, to| Stretch { limit: LimitingFactor::Timeout, span: span(from, to), is_before: false };
     attribute(&mut findings, [wait(0, 400), wait(500, 800)]);
     assert_sound(&findings);
     assert_eq!((&findings[0].spans[..], &findings[1].spans[..]), (&[span(0, 400)][..], &[span(500, 800)][..]));
@@ -124,7 +129,7 @@ fn moments_named_by_a_rule_are_its_own() {
 #[test]
 fn partial_cost_is_at_the_end_of_each_wait() {
     let mut findings = [Finding::new(Cause::SlowStart, ms(50), 0.9, statement())];
-    let round = |from, to| Stretch { limit: Limit::SlowStart, span: span(from, to), is_before: false };
+    let round = |from, to| Stretch { limit: LimitingFactor::SlowStart, span: span(from, to), is_before: false };
     attribute(&mut findings, [round(0, 60), round(100, 140)]);
     assert_eq!(findings[0].spans, [span(30, 60), span(120, 140)]);
 }
@@ -140,7 +145,8 @@ fn released_moments_cost_nothing() {
 #[test]
 fn spans_are_counted_and_the_longest_listed() {
     let mut findings = [Finding::new(Cause::DelayedAck, ms(100_000), 0.9, statement())];
-    let wait = |n: i64| Stretch { limit: Limit::AckDelay, span: span(100 * n, 100 * n + 10 + n), is_before: false };
+    let wait =
+        |n: i64| Stretch { limit: LimitingFactor::AckDelay, span: span(100 * n, 100 * n + 10 + n), is_before: false };
     attribute(&mut findings, (0..80).map(wait));
     assert_eq!((findings[0].spans.len(), findings[0].spans_total), (whyslow_analysis::MAX_COST_SPANS, Some(80)));
     assert_eq!(findings[0].spans[0], span(1_600, 1_626));
@@ -149,7 +155,7 @@ fn spans_are_counted_and_the_longest_listed() {
 proptest! {
     #[test]
     fn every_moment_is_assigned_once(
-        time in prop::collection::vec((0usize..Limit::ALL.len(), 0i64..400), 0..40),
+        time in prop::collection::vec((0usize..LimitingFactor::ALL.len(), 0i64..400), 0..40),
         claimed in prop::collection::vec((0usize..Cause::ALL.len(), 0i64..3_000), 0..8),
         meant in prop::collection::vec((0i64..4_000, 1i64..300), 0..6),
     ) {
@@ -160,8 +166,8 @@ proptest! {
             findings.push(finding);
         }
         let all: i64 = time.iter().map(|part| part.1).sum();
-        let laid = end_to_end(time.iter().map(|&(limit, millis)| (Limit::ALL[limit], ms(millis))), ms(all));
-        let available: Nanos = laid.iter().filter(|part| part.limit != Limit::Idle).map(|part| part.span.seconds).sum();
+        let laid = end_to_end(time.iter().map(|&(limit, millis)| (LimitingFactor::ALL[limit], ms(millis))), ms(all));
+        let available: Nanos = laid.iter().filter(|part| part.limit != LimitingFactor::Idle).map(|part| part.span.seconds).sum();
         attribute(&mut findings, laid.into_iter().map(|stretch| Stretch { is_before: false, ..stretch }));
         findings.iter_mut().filter(|finding| finding.cost_s == Nanos::ZERO).for_each(|finding| finding.spans.clear());
         assert_sound(&findings);

@@ -2,13 +2,13 @@
 
 use super::{CarriedWindow, grown};
 use crate::estimate::synthetic_transfer::{MSS, context, flights, gap};
-use crate::limit::partition;
+use crate::limit::attribute_time;
 use whyslow_core::tcp::facts::{Loss, Release, TransferFacts};
 use whyslow_units::Time;
 
 fn over(transfers: &[&TransferFacts]) -> CarriedWindow {
     let context = context(100);
-    let all: Vec<_> = transfers.iter().map(|&transfer| (transfer, partition(transfer, &context))).collect();
+    let all: Vec<_> = transfers.iter().map(|&transfer| (transfer, attribute_time(transfer, &context))).collect();
     CarriedWindow::over(&all, &context).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn small_messages_do_not_grow_the_window() {
 fn silences_separate_flights_within_a_transfer() {
     let mut parted = flights(&[4 * MSS; 30], Release::Ack);
     assert!(over(&[&parted]).cwnd > 100.0);
-    for (n, silence) in (1..).zip(&mut parted.gaps) {
+    for (n, silence) in (1..).zip(&mut parted.pauses) {
         *silence = gap(Time::from_millis(100 * n), Time::from_millis(100 * n + 90), Release::Nothing);
         (silence.idle, silence.snd_max) = (true, 1 + 4 * MSS * n as u64);
     }

@@ -2,7 +2,7 @@
 
 use super::snapshot::{RECENT_S, SocketSnapshot};
 use crate::limits::{HELD_LEAST_US, HELD_SHARE, in_queue};
-use crate::report::{Advice, Finding, Gap, Statement};
+use crate::report::{Advice, Finding, Limitation, Statement};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, Unit};
 
@@ -92,7 +92,7 @@ pub(super) fn peer_window(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
         .shown("rwnd_limited", limited_s, Unit::Seconds)
         .shown("busy", busy_s, Unit::Seconds)
         .advised(Actor::Receiver, Advice::EnlargePeerWindow)
-        .open(Gap::WindowOrReader);
+        .open(Limitation::WindowOrReader);
     if let Some(window) = window {
         finding = finding.shown("snd_wnd", window, Unit::Bytes);
     }

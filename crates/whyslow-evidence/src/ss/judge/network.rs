@@ -3,7 +3,7 @@
 use super::held::held;
 use super::snapshot::{BULK, SocketSnapshot};
 use crate::limits::{FEW, LOSSY, QUEUE_GROWTH_S, QUEUE_SEGMENTS, in_queue};
-use crate::report::{Finding, Gap, Statement};
+use crate::report::{Finding, Limitation, Statement};
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Actor, ExchangeAction, LinkAction, LossAction, SendingAction, Unit};
 
@@ -47,7 +47,7 @@ pub(super) fn loss(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
         .shown("retrans", again, Unit::Segments)
         .remedied(Actor::Network, LossAction::FindLoss { share })
         .remedied(Actor::Sender, LossAction::UseBbr)
-        .open(Gap::WhereLost);
+        .open(Limitation::WhereLost);
     // BBR does not slow down by it.
     let by_loss = share.filter(|_| !snapshot.now.flags.iter().any(|flag| flag.starts_with("bbr")));
     if let (Some(share), Some(rtt), Some(mss)) = (by_loss, snapshot.least().or(snapshot.rtt()), snapshot.now.get("mss"))
@@ -94,7 +94,7 @@ pub(super) fn moment(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
         return Some(
             Finding::new(Cause::Bandwidth, 0.5, Statement::Bbr { rate_bps })
                 .remedied(Actor::Network, LinkAction::AddCapacity { beyond_bps: None })
-                .open(Gap::WhichLimit),
+                .open(Limitation::WhichLimit),
         );
     }
     let finding = match now.get("ssthresh") {
@@ -117,7 +117,7 @@ pub(super) fn moment(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
         finding
             .shown("unacked", snapshot.unacked(), Unit::Segments)
             .shown("cwnd", cwnd, Unit::Segments)
-            .open(Gap::SinceConnection),
+            .open(Limitation::SinceConnection),
     )
 }
 
@@ -142,6 +142,6 @@ pub(super) fn application(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     (recent && empty && snapshot.now.flag("app_limited")).then(|| {
         Finding::new(Cause::Application, 0.5, Statement::Application { idle_s: None, over_s: None })
             .remedied(Actor::Application, action)
-            .open(Gap::SinceConnection)
+            .open(Limitation::SinceConnection)
     })
 }

@@ -43,7 +43,7 @@ pub(crate) struct Way {
     /// What took most of its time.
     pub limited_by: Option<String>,
     /// Time by limit, most first.
-    pub limits: Vec<Share>,
+    pub limits: Vec<LimitTime>,
 }
 
 /// A phase that took time.
@@ -55,7 +55,7 @@ pub(crate) struct Phase {
 
 /// Time under a limit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Share {
+pub(crate) struct LimitTime {
     pub limit: String,
     pub seconds: f64,
 }
@@ -110,7 +110,7 @@ impl Way {
                 .collect(),
             limited_by: transfer.limited_by().map(|limit| limit.slug().to_owned()),
             limits: limits
-                .map(|(limit, time)| Share { limit: limit.slug().to_owned(), seconds: time.as_secs_f64() })
+                .map(|(limit, time)| LimitTime { limit: limit.slug().to_owned(), seconds: time.as_secs_f64() })
                 .collect(),
         }
     }

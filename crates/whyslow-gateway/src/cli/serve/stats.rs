@@ -1,6 +1,6 @@
 //! [`Stats`]: the last requests, the slowest ones, and totals, for people.
 
-use super::row::{Row, Share};
+use super::row::{LimitTime, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -52,7 +52,7 @@ pub(crate) struct Report {
     pub uptime_s: f64,
     pub totals: Totals,
     /// Of all transfers, time by limit, most first.
-    pub limits: Vec<Share>,
+    pub limits: Vec<LimitTime>,
     pub storage: Storage,
     pub memory: Memory,
     /// Those that took longest, slowest first.
@@ -125,7 +125,7 @@ impl Stats {
 
     pub(super) fn report(&self, storage: Storage, memory: Memory) -> Report {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = |(limit, seconds): (&String, &f64)| Share { limit: limit.clone(), seconds: *seconds };
+        let share = |(limit, seconds): (&String, &f64)| LimitTime { limit: limit.clone(), seconds: *seconds };
         let mut limits: Vec<_> = state.limits.iter().map(share).collect();
         limits.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         Report {

@@ -1,7 +1,7 @@
 //! What a form is answered: JSON.
 
 use crate::front::call::Call;
-use crate::pool::{Limit, Transfer};
+use crate::pool::{LimitingFactor, Transfer};
 use crate::sealed::Receipt;
 use crate::store::ObjectName;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -21,7 +21,7 @@ pub(super) struct Stored {
     parts: u32,
     seconds: Seconds,
     /// What took most of the time on the way to the storage.
-    limited_by: Option<Limit>,
+    limited_by: Option<LimitingFactor>,
     /// Whether that connection had served requests before.
     connection: Option<&'static str>,
 }

@@ -3,18 +3,19 @@
 use super::super::example;
 use super::{json, terminal};
 use serde_json::{Value, json as value};
-use whyslow_analysis::{Analysis, Limit};
+use whyslow_analysis::{Analysis, LimitingFactor};
 use whyslow_diagnosis::compare::{Comparison, TransferName, choose, compare};
 
 /// The example's download, and one whose sender has a cap.
 fn both() -> Analysis {
     let mut analysis = example::slow_start();
-    let mut capped = example::transfer(400_000, 80.0, &[(Limit::RequestWait, 26.0)], &[(Limit::SenderCap, 180.0)]);
+    let mut capped =
+        example::transfer(400_000, 80.0, &[(LimitingFactor::RequestWait, 26.0)], &[(LimitingFactor::SenderCap, 180.0)]);
     capped.rounds = analysis.connections[0].transfers[0].rounds.clone();
     capped.rounds.truncate(7);
     for (index, round) in capped.rounds.iter_mut().enumerate() {
         round.start_s = example::ms(80.0 + 25.0 * index as f64);
-        (round.bytes, round.in_flight, round.limit) = (65_535, 65_535, Limit::SenderCap);
+        (round.bytes, round.in_flight, round.limit) = (65_535, 65_535, LimitingFactor::SenderCap);
     }
     capped.rounds_total = 7;
     capped.rate_bps = None;

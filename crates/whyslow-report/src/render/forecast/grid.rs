@@ -6,7 +6,7 @@ use crate::render::terminal::{WIDTHS, names};
 use crate::text::{Column, Line, Page, Table, units, width};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use whyslow_analysis::Limit;
+use whyslow_analysis::LimitingFactor;
 use whyslow_model::plan::{Forecast, Plan, Way};
 use whyslow_units::Nanos;
 
@@ -103,12 +103,12 @@ fn avoidable(forecast: &Forecast) -> f64 {
     let is_path = |limit| {
         matches!(
             limit,
-            Limit::Handshake
-                | Limit::TlsHandshake
-                | Limit::RequestWait
-                | Limit::RoundTrip
-                | Limit::Bandwidth
-                | Limit::ServerThink
+            LimitingFactor::Handshake
+                | LimitingFactor::TlsHandshake
+                | LimitingFactor::RequestWait
+                | LimitingFactor::RoundTrip
+                | LimitingFactor::Bandwidth
+                | LimitingFactor::ServerThink
         )
     };
     let all: Nanos = forecast.phases.iter().map(|phase| phase.1).sum();

@@ -2,7 +2,7 @@
 
 use crate::text::units;
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_analysis::{Assumed, Cause, Connection, Endpoint, Frame, Limit};
+use whyslow_analysis::{Assumed, Cause, Connection, Endpoint, Frame, LimitingFactor};
 
 /// What a promise rests on.
 pub(in crate::render) fn assumed(assumed: Assumed) -> String {
@@ -14,71 +14,77 @@ pub(in crate::render) fn assumed(assumed: Assumed) -> String {
 }
 
 /// A limit in plain words.
-pub(in crate::render) fn limit(limit: Limit) -> &'static str {
+pub(in crate::render) fn limit(limit: LimitingFactor) -> &'static str {
     match limit {
-        Limit::Handshake => "handshake",
-        Limit::TlsHandshake => "TLS",
-        Limit::RequestWait => "wait",
-        Limit::ServerThink => "server think",
-        Limit::ClientThink => "client think",
-        Limit::Idle => "idle",
-        Limit::SlowStart => "slow start",
-        Limit::CongestionAvoidance => "congestion avoidance",
-        Limit::ReceiveWindow => "receive window",
-        Limit::ZeroWindow => "zero window",
-        Limit::SenderCap => "sender cap",
-        Limit::ProtocolWindow => "protocol window",
-        Limit::Application => "application",
-        Limit::Pacing => "pacing",
-        Limit::NagleDelayedAck => "Nagle + delayed ACK",
-        Limit::AckDelay => "ACK delay",
-        Limit::LossRecovery => "loss recovery",
-        Limit::Timeout => "timeout",
-        Limit::Bandwidth => "bandwidth",
-        Limit::RoundTrip => "round trip",
-        Limit::Unknown => "unknown",
+        LimitingFactor::Handshake => "handshake",
+        LimitingFactor::TlsHandshake => "TLS",
+        LimitingFactor::RequestWait => "wait",
+        LimitingFactor::ServerThink => "server think",
+        LimitingFactor::ClientThink => "client think",
+        LimitingFactor::Idle => "idle",
+        LimitingFactor::SlowStart => "slow start",
+        LimitingFactor::CongestionAvoidance => "congestion avoidance",
+        LimitingFactor::ReceiveWindow => "receive window",
+        LimitingFactor::ZeroWindow => "zero window",
+        LimitingFactor::SenderCap => "sender cap",
+        LimitingFactor::ProtocolWindow => "protocol window",
+        LimitingFactor::Application => "application",
+        LimitingFactor::Pacing => "pacing",
+        LimitingFactor::NagleDelayedAck => "Nagle + delayed ACK",
+        LimitingFactor::AckDelay => "ACK delay",
+        LimitingFactor::LossRecovery => "loss recovery",
+        LimitingFactor::Timeout => "timeout",
+        LimitingFactor::Bandwidth => "bandwidth",
+        LimitingFactor::RoundTrip => "round trip",
+        LimitingFactor::Unknown => "unknown",
     }
 }
 
 /// The letter that stands for a limit in a timeline.
-pub(in crate::render) const fn letter(limit: Limit) -> char {
+pub(in crate::render) const fn letter(limit: LimitingFactor) -> char {
     match limit {
-        Limit::Handshake => 'H',
-        Limit::TlsHandshake => 'T',
-        Limit::RequestWait => 'W',
-        Limit::ServerThink => 'K',
-        Limit::ClientThink => 'U',
-        Limit::Idle => '.',
-        Limit::SlowStart => 'S',
-        Limit::CongestionAvoidance => 'C',
-        Limit::ReceiveWindow => 'R',
-        Limit::ZeroWindow => 'Z',
-        Limit::SenderCap => 'M',
-        Limit::ProtocolWindow => 'P',
-        Limit::Application => 'A',
-        Limit::Pacing => 'G',
-        Limit::NagleDelayedAck => 'N',
-        Limit::AckDelay => 'D',
-        Limit::LossRecovery => 'L',
-        Limit::Timeout => 'O',
-        Limit::Bandwidth => 'B',
-        Limit::RoundTrip => 'I',
-        Limit::Unknown => '?',
+        LimitingFactor::Handshake => 'H',
+        LimitingFactor::TlsHandshake => 'T',
+        LimitingFactor::RequestWait => 'W',
+        LimitingFactor::ServerThink => 'K',
+        LimitingFactor::ClientThink => 'U',
+        LimitingFactor::Idle => '.',
+        LimitingFactor::SlowStart => 'S',
+        LimitingFactor::CongestionAvoidance => 'C',
+        LimitingFactor::ReceiveWindow => 'R',
+        LimitingFactor::ZeroWindow => 'Z',
+        LimitingFactor::SenderCap => 'M',
+        LimitingFactor::ProtocolWindow => 'P',
+        LimitingFactor::Application => 'A',
+        LimitingFactor::Pacing => 'G',
+        LimitingFactor::NagleDelayedAck => 'N',
+        LimitingFactor::AckDelay => 'D',
+        LimitingFactor::LossRecovery => 'L',
+        LimitingFactor::Timeout => 'O',
+        LimitingFactor::Bandwidth => 'B',
+        LimitingFactor::RoundTrip => 'I',
+        LimitingFactor::Unknown => '?',
     }
 }
 
 /// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start
 /// yellow, loss red, what the path itself takes green.
-pub(in crate::render) fn color(limit: Limit) -> Style {
+pub(in crate::render) fn color(limit: LimitingFactor) -> Style {
     let color = match limit {
-        Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait => AnsiColor::Blue,
-        Limit::ServerThink | Limit::ClientThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
-        Limit::SlowStart | Limit::CongestionAvoidance => AnsiColor::Yellow,
-        Limit::ReceiveWindow | Limit::ZeroWindow | Limit::SenderCap | Limit::ProtocolWindow => AnsiColor::Cyan,
-        Limit::NagleDelayedAck | Limit::AckDelay => AnsiColor::BrightMagenta,
-        Limit::LossRecovery | Limit::Timeout => AnsiColor::Red,
-        Limit::Bandwidth | Limit::RoundTrip => AnsiColor::Green,
-        Limit::Idle | Limit::Unknown => return Style::new().effects(Effects::DIMMED),
+        LimitingFactor::Handshake | LimitingFactor::TlsHandshake | LimitingFactor::RequestWait => AnsiColor::Blue,
+        LimitingFactor::ServerThink
+        | LimitingFactor::ClientThink
+        | LimitingFactor::Application
+        | LimitingFactor::Pacing => AnsiColor::Magenta,
+        LimitingFactor::SlowStart | LimitingFactor::CongestionAvoidance => AnsiColor::Yellow,
+        LimitingFactor::ReceiveWindow
+        | LimitingFactor::ZeroWindow
+        | LimitingFactor::SenderCap
+        | LimitingFactor::ProtocolWindow => AnsiColor::Cyan,
+        LimitingFactor::NagleDelayedAck | LimitingFactor::AckDelay => AnsiColor::BrightMagenta,
+        LimitingFactor::LossRecovery | LimitingFactor::Timeout => AnsiColor::Red,
+        LimitingFactor::Bandwidth | LimitingFactor::RoundTrip => AnsiColor::Green,
+        LimitingFactor::Idle | LimitingFactor::Unknown => return Style::new().effects(Effects::DIMMED),
     };
     color.on_default()
 }
@@ -87,21 +93,23 @@ pub(in crate::render) fn color(limit: Limit) -> Style {
 pub(in crate::render) fn cause_color(cause: Cause) -> Style {
     let limit = match cause {
         Cause::Application | Cause::ClientThink | Cause::HostCpu | Cause::ServerThink | Cause::Pacing => {
-            Limit::Application
+            LimitingFactor::Application
         }
-        Cause::EarlySlowStartExit | Cause::RestartAfterIdle | Cause::SlowStart => Limit::SlowStart,
+        Cause::EarlySlowStartExit | Cause::RestartAfterIdle | Cause::SlowStart => LimitingFactor::SlowStart,
         Cause::NoWindowScaling
         | Cause::ProtocolWindow
         | Cause::ReceiveWindow
         | Cause::SenderCap
         | Cause::SmallSegments
-        | Cause::ZeroWindow => Limit::ReceiveWindow,
-        Cause::DelayedAck | Cause::NagleDelayedAck => Limit::AckDelay,
-        Cause::Bandwidth | Cause::Bufferbloat | Cause::Ecn | Cause::PathLatency | Cause::Shaper => Limit::Bandwidth,
-        Cause::NewConnectionEachTime | Cause::SlowLookup | Cause::TlsRecordBuffering | Cause::TurnTaking => {
-            Limit::Handshake
+        | Cause::ZeroWindow => LimitingFactor::ReceiveWindow,
+        Cause::DelayedAck | Cause::NagleDelayedAck => LimitingFactor::AckDelay,
+        Cause::Bandwidth | Cause::Bufferbloat | Cause::Ecn | Cause::PathLatency | Cause::Shaper => {
+            LimitingFactor::Bandwidth
         }
-        _ => Limit::LossRecovery,
+        Cause::NewConnectionEachTime | Cause::SlowLookup | Cause::TlsRecordBuffering | Cause::TurnTaking => {
+            LimitingFactor::Handshake
+        }
+        _ => LimitingFactor::LossRecovery,
     };
     color(limit)
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::text::width;
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::Value;
-use whyslow_analysis::{Limit, Rtt, State};
+use whyslow_analysis::{LimitingFactor, Rtt, State};
 
 pub(super) use super::super::example::ALL_LIMITS;
 
@@ -183,7 +183,7 @@ fn every_page_fits_its_width_and_steers_no_terminal() {
 
 #[test]
 fn what_took_hardly_any_time_is_named_in_full_only() {
-    let one = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::RoundTrip, 1.0)]);
+    let one = transfer(1, 0.0, &[], &[(LimitingFactor::SlowStart, 999.0), (LimitingFactor::RoundTrip, 1.0)]);
     let one = analysis(vec![connection(1, vec![one])]);
     assert!(!plain(&one, brief(80)).contains("I round trip"));
     assert!(plain(&one, full(80)).contains("I round trip 1.0 ms"));
@@ -231,5 +231,5 @@ fn colour_adds_no_information_to_the_letters() {
         assert!(text.contains(&format!("{} {}", names::letter(limit), names::limit(limit))), "{limit:?}\n{text}");
     }
     assert!(text.contains("HHHH") && text.contains("????"), "{text}");
-    assert!(names::limit(Limit::Idle).len() > 1);
+    assert!(names::limit(LimitingFactor::Idle).len() > 1);
 }

@@ -5,11 +5,11 @@ use super::names;
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_analysis::{Limit, LimitShare, Transfer};
+use whyslow_analysis::{LimitShare, LimitingFactor, Transfer};
 use whyslow_units::Nanos;
 
 /// A limit, and when it ends, from the start of the row; no limit in a gap.
-type Stretch = (Option<Limit>, Nanos);
+type Stretch = (Option<LimitingFactor>, Nanos);
 
 /// The least share of the time that is named under the row.
 const NAMED: f64 = 0.005;
@@ -64,9 +64,9 @@ pub(in crate::render) fn legend(page: &mut Page, shares: &[LimitShare], indent: 
 }
 
 /// A row of letters for phases one after the other.
-pub(in crate::render) fn bar(phases: &[(Limit, Nanos)], cells: usize) -> Line {
+pub(in crate::render) fn bar(phases: &[(LimitingFactor, Nanos)], cells: usize) -> Line {
     let mut end = Nanos::ZERO;
-    let stretch = |&(limit, seconds): &(Limit, Nanos)| {
+    let stretch = |&(limit, seconds): &(LimitingFactor, Nanos)| {
         end += seconds.or_zero();
         (Some(limit), end)
     };
@@ -80,7 +80,7 @@ fn row(transfer: &Transfer, cells: usize) -> Line {
 
 fn runs(stretches: &[Stretch], cells: usize) -> Line {
     let mut line = Line::new();
-    let mut run: Option<(Option<Limit>, usize)> = None;
+    let mut run: Option<(Option<LimitingFactor>, usize)> = None;
     for limit in fill(stretches, cells) {
         run = match run {
             Some((open, length)) if open == limit => Some((open, length + 1)),
@@ -97,7 +97,7 @@ fn runs(stretches: &[Stretch], cells: usize) -> Line {
     }
 }
 
-fn cell_run(line: Line, limit: Option<Limit>, length: usize) -> Line {
+fn cell_run(line: Line, limit: Option<LimitingFactor>, length: usize) -> Line {
     match limit {
         Some(limit) => {
             let text: String = std::iter::repeat_n(names::letter(limit), length).collect();
@@ -133,7 +133,7 @@ fn stretches(transfer: &Transfer) -> Vec<Stretch> {
 }
 
 /// One limit for each of `cells` equal parts of the stretches' whole time.
-fn fill(stretches: &[Stretch], cells: usize) -> Vec<Option<Limit>> {
+fn fill(stretches: &[Stretch], cells: usize) -> Vec<Option<LimitingFactor>> {
     let Some(&(_, whole)) = stretches.last() else { return Vec::new() };
     let cells = cells as i128;
     let whole = i128::from(whole.0.max(1));
@@ -165,7 +165,7 @@ fn fill(stretches: &[Stretch], cells: usize) -> Vec<Option<Limit>> {
 mod tests {
     use super::*;
 
-    fn stretch(limit: Limit, end: i64) -> Stretch {
+    fn stretch(limit: LimitingFactor, end: i64) -> Stretch {
         (Some(limit), Nanos(end))
     }
 
@@ -176,10 +176,10 @@ mod tests {
     #[test]
     fn a_cell_shows_what_took_most_of_it() {
         let stretches = [
-            stretch(Limit::Handshake, 20),
-            stretch(Limit::SlowStart, 79),
+            stretch(LimitingFactor::Handshake, 20),
+            stretch(LimitingFactor::SlowStart, 79),
             (None, Nanos(90)),
-            stretch(Limit::RoundTrip, 100),
+            stretch(LimitingFactor::RoundTrip, 100),
         ];
         assert_eq!(letters(&stretches, 10), "HHSSSSSS·I");
         assert_eq!(letters(&stretches, 1), "S");
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn no_time_at_all_and_endless_time_fill_the_row() {
-        assert_eq!(letters(&[stretch(Limit::RoundTrip, 0)], 4).chars().count(), 4);
-        assert_eq!(letters(&[stretch(Limit::SlowStart, i64::MAX)], 4), "SSSS");
+        assert_eq!(letters(&[stretch(LimitingFactor::RoundTrip, 0)], 4).chars().count(), 4);
+        assert_eq!(letters(&[stretch(LimitingFactor::SlowStart, i64::MAX)], 4), "SSSS");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::words::letter::letter as name;
 use crate::words::quantity::{count, rate, thousands, time};
-use whyslow_analysis::Limit;
+use whyslow_analysis::LimitingFactor;
 use whyslow_diagnosis::compare::{
     ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord, Lead, Reach, ReachKind, SameSize,
 };
@@ -127,29 +127,29 @@ fn extrapolation(lead: &Lead) -> String {
 }
 
 /// What a sender waits for.
-const fn held(limit: Limit) -> &'static str {
+const fn held(limit: LimitingFactor) -> &'static str {
     match limit {
-        Limit::Handshake => "to open the connection",
-        Limit::TlsHandshake => "for the TLS handshake",
-        Limit::RequestWait => "for the request's round trip",
-        Limit::ServerThink => "for the server's processing",
-        Limit::ClientThink => "for the client's processing",
-        Limit::Idle => "while nothing was due",
-        Limit::SlowStart => "in slow start",
-        Limit::CongestionAvoidance => "in congestion avoidance",
-        Limit::ReceiveWindow => "for the receiver's window",
-        Limit::ZeroWindow => "while the receiver's window was closed",
-        Limit::SenderCap => "at the sender's own cap",
-        Limit::ProtocolWindow => "for the application protocol's window",
-        Limit::Application => "for the sending application",
-        Limit::Pacing => "for the sender's pacing",
-        Limit::NagleDelayedAck => "between Nagle's algorithm and delayed ACKs",
-        Limit::AckDelay => "for late ACKs",
-        Limit::LossRecovery => "for lost segments",
-        Limit::Timeout => "for the retransmission timer",
-        Limit::Bandwidth => "for the rate of the link",
-        Limit::RoundTrip => "for the last round trip",
-        Limit::Unknown => "for a reason that the capture does not show",
+        LimitingFactor::Handshake => "to open the connection",
+        LimitingFactor::TlsHandshake => "for the TLS handshake",
+        LimitingFactor::RequestWait => "for the request's round trip",
+        LimitingFactor::ServerThink => "for the server's processing",
+        LimitingFactor::ClientThink => "for the client's processing",
+        LimitingFactor::Idle => "while nothing was due",
+        LimitingFactor::SlowStart => "in slow start",
+        LimitingFactor::CongestionAvoidance => "in congestion avoidance",
+        LimitingFactor::ReceiveWindow => "for the receiver's window",
+        LimitingFactor::ZeroWindow => "while the receiver's window was closed",
+        LimitingFactor::SenderCap => "at the sender's own cap",
+        LimitingFactor::ProtocolWindow => "for the application protocol's window",
+        LimitingFactor::Application => "for the sending application",
+        LimitingFactor::Pacing => "for the sender's pacing",
+        LimitingFactor::NagleDelayedAck => "between Nagle's algorithm and delayed ACKs",
+        LimitingFactor::AckDelay => "for late ACKs",
+        LimitingFactor::LossRecovery => "for lost segments",
+        LimitingFactor::Timeout => "for the retransmission timer",
+        LimitingFactor::Bandwidth => "for the rate of the link",
+        LimitingFactor::RoundTrip => "for the last round trip",
+        LimitingFactor::Unknown => "for a reason that the capture does not show",
     }
 }
 

@@ -5,7 +5,7 @@ mod phase;
 mod process;
 
 use crate::words::quantity::{number, percent as share, rate, seconds, thousands};
-use whyslow_evidence::{Advice, Gap, Statement as S};
+use whyslow_evidence::{Advice, Limitation, Statement as S};
 
 fn bytes(value: f64) -> String {
     format!("{} B", number(value))
@@ -232,52 +232,56 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
     }
 }
 
-pub(in crate::words) fn gap(gap: Gap) -> &'static str {
+pub(in crate::words) fn gap(gap: Limitation) -> &'static str {
     match gap {
-        Gap::SinceConnection => {
+        Limitation::SinceConnection => {
             "counts are since the connection began: a second look some seconds later shows the current limit"
         }
-        Gap::SinceBoot => {
+        Limitation::SinceBoot => {
             "counts are since boot, or since the last nstat: run it twice, some seconds apart, while it is slow"
         }
-        Gap::NoTimes => "the looks have no times, so there are counts and no rates: print `date` with each",
-        Gap::ReceiverSide => {
+        Limitation::NoTimes => "the looks have no times, so there are counts and no rates: print `date` with each",
+        Limitation::ReceiverSide => {
             "this end receives, and its kernel does not know the sender's limit: run ss -tin at the sender"
         }
-        Gap::Idle => "nothing was being sent at this moment: look while a transfer runs",
-        Gap::WhereLost => "where packets are lost is not shown: a capture at each end, or mtr --tcp, shows it",
-        Gap::WindowOrReader => {
+        Limitation::Idle => "nothing was being sent at this moment: look while a transfer runs",
+        Limitation::WhereLost => "where packets are lost is not shown: a capture at each end, or mtr --tcp, shows it",
+        Limitation::WindowOrReader => {
             "whether the buffer is small or the application slow: Recv-Q in ss -tm at the peer shows it"
         }
-        Gap::WhichLimit => "ss -tin at the sender during the transfer names the limit",
-        Gap::NoDenominator => {
+        Limitation::WhichLimit => "ss -tin at the sender during the transfer names the limit",
+        Limitation::NoDenominator => {
             "the count of segments sent (OutSegs) is missing, so there is no share: give all of nstat -az or netstat -s"
         }
-        Gap::NoRoundTrip => "the round trip is unknown: give a ping to the same host too, or use iperf3 --json",
-        Gap::DownloadUnknown => {
+        Limitation::NoRoundTrip => "the round trip is unknown: give a ping to the same host too, or use iperf3 --json",
+        Limitation::DownloadUnknown => {
             "why receiving takes its time is not in these figures: a capture, or ss -tin at the server, shows it"
         }
-        Gap::ServerOrBackend => "whether the server itself, a proxy or a backend took it",
-        Gap::ProbesOnly => "probes may be treated differently from TCP, and do not show windows",
-        Gap::FewProbes => "fewer than 100 probes: a small loss would not be seen",
-        Gap::HopsLimitReplies => {
+        Limitation::ServerOrBackend => "whether the server itself, a proxy or a backend took it",
+        Limitation::ProbesOnly => "probes may be treated differently from TCP, and do not show windows",
+        Limitation::FewProbes => "fewer than 100 probes: a small loss would not be seen",
+        Limitation::HopsLimitReplies => {
             "loss at hops in between that the last hop does not have is routers limiting their replies, and no fault"
         }
-        Gap::UdpRate => "iperf3 -u sends 1 Mbit/s unless -b is given: that is not the rate of the link",
-        Gap::OneEnd => "this is one end's account: what the other end's application waits for is only seen there",
-        Gap::WhichConnection => "counters are of the whole host: ss -tin shows which connection it is",
-        Gap::TestOnly => "this is the rate of a test: another application may have limits of its own",
-        Gap::OneRequest => "this is about these requests alone: others may take longer, at other times too",
-        Gap::WhichTraffic => "counters are of the whole card: which connection lost packets is shown by ss -tin",
-        Gap::SinceUp => {
+        Limitation::UdpRate => "iperf3 -u sends 1 Mbit/s unless -b is given: that is not the rate of the link",
+        Limitation::OneEnd => {
+            "this is one end's account: what the other end's application waits for is only seen there"
+        }
+        Limitation::WhichConnection => "counters are of the whole host: ss -tin shows which connection it is",
+        Limitation::TestOnly => "this is the rate of a test: another application may have limits of its own",
+        Limitation::OneRequest => "this is about these requests alone: others may take longer, at other times too",
+        Limitation::WhichTraffic => "counters are of the whole card: which connection lost packets is shown by ss -tin",
+        Limitation::SinceUp => {
             "counts are since the card was set up: a second look some seconds later, with date, shows what happens now"
         }
-        Gap::PeerOrNetwork => "whether the peer or the network took the time: a capture, or ss -tin, shows it",
-        Gap::NoCallTimes => "the trace has no time for each call: run strace with -T",
-        Gap::CallsOnly => "this is what the process asked the kernel for: losses and windows are not seen",
-        Gap::BrowserOnly => "this is the browser's account: losses, windows and the server's reasons are not seen",
-        Gap::Cut => "the text ends in the middle: what follows is not known",
-        Gap::ServerKernel => {
+        Limitation::PeerOrNetwork => "whether the peer or the network took the time: a capture, or ss -tin, shows it",
+        Limitation::NoCallTimes => "the trace has no time for each call: run strace with -T",
+        Limitation::CallsOnly => "this is what the process asked the kernel for: losses and windows are not seen",
+        Limitation::BrowserOnly => {
+            "this is the browser's account: losses, windows and the server's reasons are not seen"
+        }
+        Limitation::Cut => "the text ends in the middle: what follows is not known",
+        Limitation::ServerKernel => {
             "this is the account of the server's kernel: what the client's network did is only estimated"
         }
     }

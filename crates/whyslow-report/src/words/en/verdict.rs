@@ -2,7 +2,7 @@
 
 use crate::words::quantity::time;
 use crate::words::{Lang, summary};
-use whyslow_analysis::{Finding, Limit, Verdict};
+use whyslow_analysis::{Finding, LimitingFactor, Verdict};
 use whyslow_units::Nanos;
 
 pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> String {
@@ -34,8 +34,8 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
     }
 }
 
-fn unexplained(limits: &[(Limit, Nanos)], whole: Nanos) -> String {
-    let name = |limit: Limit| limit.slug().replace('-', " ");
+fn unexplained(limits: &[(LimitingFactor, Nanos)], whole: Nanos) -> String {
+    let name = |limit: LimitingFactor| limit.slug().replace('-', " ");
     if let [(limit, took)] = limits {
         return format!("{} took {} of {}; no cause of it is proven", name(*limit), time(*took), time(whole));
     }

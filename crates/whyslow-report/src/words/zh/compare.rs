@@ -2,7 +2,7 @@
 
 use crate::words::letter::letter as name;
 use crate::words::quantity::{rate, thousands, time};
-use whyslow_analysis::Limit;
+use whyslow_analysis::LimitingFactor;
 use whyslow_diagnosis::compare::{
     ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord, Lead, Reach, ReachKind, SameSize,
 };
@@ -123,29 +123,29 @@ fn extrapolation(lead: &Lead) -> String {
 }
 
 /// What a sender waits for.
-const fn held(limit: Limit) -> &'static str {
+const fn held(limit: LimitingFactor) -> &'static str {
     match limit {
-        Limit::Handshake => "TCP 握手",
-        Limit::TlsHandshake => "TLS 握手",
-        Limit::RequestWait => "请求的往返",
-        Limit::ServerThink => "服务器处理",
-        Limit::ClientThink => "客户端处理",
-        Limit::Idle => "空闲",
-        Limit::SlowStart => "慢启动",
-        Limit::CongestionAvoidance => "拥塞避免",
-        Limit::ReceiveWindow => "等待接收窗口",
-        Limit::ZeroWindow => "接收窗口关闭（零窗口）",
-        Limit::SenderCap => "发送端自身的上限",
-        Limit::ProtocolWindow => "等待应用协议的窗口",
-        Limit::Application => "等待发送应用",
-        Limit::Pacing => "发送端的发送间隔控制（pacing）",
-        Limit::NagleDelayedAck => "Nagle 算法与延迟确认的相互等待",
-        Limit::AckDelay => "等待迟到的 ACK",
-        Limit::LossRecovery => "修复丢失的报文段",
-        Limit::Timeout => "等待超时重传",
-        Limit::Bandwidth => "链路速率",
-        Limit::RoundTrip => "最后一个往返",
-        Limit::Unknown => "抓包看不出的原因",
+        LimitingFactor::Handshake => "TCP 握手",
+        LimitingFactor::TlsHandshake => "TLS 握手",
+        LimitingFactor::RequestWait => "请求的往返",
+        LimitingFactor::ServerThink => "服务器处理",
+        LimitingFactor::ClientThink => "客户端处理",
+        LimitingFactor::Idle => "空闲",
+        LimitingFactor::SlowStart => "慢启动",
+        LimitingFactor::CongestionAvoidance => "拥塞避免",
+        LimitingFactor::ReceiveWindow => "等待接收窗口",
+        LimitingFactor::ZeroWindow => "接收窗口关闭（零窗口）",
+        LimitingFactor::SenderCap => "发送端自身的上限",
+        LimitingFactor::ProtocolWindow => "等待应用协议的窗口",
+        LimitingFactor::Application => "等待发送应用",
+        LimitingFactor::Pacing => "发送端的发送间隔控制（pacing）",
+        LimitingFactor::NagleDelayedAck => "Nagle 算法与延迟确认的相互等待",
+        LimitingFactor::AckDelay => "等待迟到的 ACK",
+        LimitingFactor::LossRecovery => "修复丢失的报文段",
+        LimitingFactor::Timeout => "等待超时重传",
+        LimitingFactor::Bandwidth => "链路速率",
+        LimitingFactor::RoundTrip => "最后一个往返",
+        LimitingFactor::Unknown => "抓包看不出的原因",
     }
 }
 

@@ -5,7 +5,7 @@ mod phase;
 mod process;
 
 use crate::words::quantity::{number, percent as share, rate, seconds, thousands};
-use whyslow_evidence::{Advice, Gap, Statement as S};
+use whyslow_evidence::{Advice, Limitation, Statement as S};
 
 fn bytes(value: f64) -> String {
     format!("{} B", number(value))
@@ -200,36 +200,38 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
     }
 }
 
-pub(in crate::words) fn gap(gap: Gap) -> &'static str {
+pub(in crate::words) fn gap(gap: Limitation) -> &'static str {
     match gap {
-        Gap::SinceConnection => "计数从连接开始算起：几秒后再看一次，才能知道现在受什么限制",
-        Gap::SinceBoot => "计数从开机或上次 nstat 算起：在变慢时间隔几秒运行两次",
-        Gap::NoTimes => "各次输出没有时间，因此只有次数而没有速率：每次同时打印 `date`",
-        Gap::ReceiverSide => "本端是接收端，其内核不知道发送端受什么限制：请在发送端运行 ss -tin",
-        Gap::Idle => "此刻没有数据在发送：请在传输进行时查看",
-        Gap::WhereLost => "看不出在哪里丢包：在两端抓包或用 mtr --tcp 可以看出",
-        Gap::WindowOrReader => "是缓冲区小还是应用慢：对端 ss -tm 的 Recv-Q 可以看出",
-        Gap::WhichLimit => "传输期间在发送端运行 ss -tin 可以看出受什么限制",
-        Gap::NoDenominator => "缺少已发送报文段的计数（OutSegs），因此没有比例：请给出完整的 nstat -az 或 netstat -s",
-        Gap::NoRoundTrip => "往返时间未知：请同时给出到同一主机的 ping，或使用 iperf3 --json",
-        Gap::DownloadUnknown => "这些数字看不出接收为何耗时：抓包或服务器上的 ss -tin 可以看出",
-        Gap::ServerOrBackend => "是服务器本身、代理还是后端耗时",
-        Gap::ProbesOnly => "探测报文可能与 TCP 受到不同对待，也看不出窗口的情况",
-        Gap::FewProbes => "探测少于 100 个：看不出少量丢包",
-        Gap::HopsLimitReplies => "中间跳有丢失而最后一跳没有，是路由器限制其应答，并非故障",
-        Gap::UdpRate => "不带 -b 时 iperf3 -u 只发 1 Mbit/s：这不是链路的速率",
-        Gap::OneEnd => "这是一端的视角：另一端的应用在等待什么，只有在那里才能看到",
-        Gap::WhichConnection => "计数属于整台主机：ss -tin 可以看出是哪条连接",
-        Gap::TestOnly => "这是测试的速率：其他应用可能有自己的限制",
-        Gap::OneRequest => "这里只涉及这些请求：其他请求、其他时间可能更慢",
-        Gap::WhichTraffic => "计数属于整个网卡：ss -tin 可以看出哪条连接丢包",
-        Gap::SinceUp => "计数从网卡启用算起：几秒后连同 date 再看一次，才能知道现在的情况",
-        Gap::PeerOrNetwork => "是对端还是网络耗时：抓包或 ss -tin 可以看出",
-        Gap::NoCallTimes => "跟踪中没有每次调用的时间：请用 strace -T",
-        Gap::CallsOnly => "这是进程向内核的请求：看不出丢包和窗口",
-        Gap::BrowserOnly => "这是浏览器的记录：看不出丢包、窗口以及服务器的原因",
-        Gap::Cut => "文本中途结束：之后的内容未知",
-        Gap::ServerKernel => "这是服务器内核的统计：客户端网络的情况只能推测",
+        Limitation::SinceConnection => "计数从连接开始算起：几秒后再看一次，才能知道现在受什么限制",
+        Limitation::SinceBoot => "计数从开机或上次 nstat 算起：在变慢时间隔几秒运行两次",
+        Limitation::NoTimes => "各次输出没有时间，因此只有次数而没有速率：每次同时打印 `date`",
+        Limitation::ReceiverSide => "本端是接收端，其内核不知道发送端受什么限制：请在发送端运行 ss -tin",
+        Limitation::Idle => "此刻没有数据在发送：请在传输进行时查看",
+        Limitation::WhereLost => "看不出在哪里丢包：在两端抓包或用 mtr --tcp 可以看出",
+        Limitation::WindowOrReader => "是缓冲区小还是应用慢：对端 ss -tm 的 Recv-Q 可以看出",
+        Limitation::WhichLimit => "传输期间在发送端运行 ss -tin 可以看出受什么限制",
+        Limitation::NoDenominator => {
+            "缺少已发送报文段的计数（OutSegs），因此没有比例：请给出完整的 nstat -az 或 netstat -s"
+        }
+        Limitation::NoRoundTrip => "往返时间未知：请同时给出到同一主机的 ping，或使用 iperf3 --json",
+        Limitation::DownloadUnknown => "这些数字看不出接收为何耗时：抓包或服务器上的 ss -tin 可以看出",
+        Limitation::ServerOrBackend => "是服务器本身、代理还是后端耗时",
+        Limitation::ProbesOnly => "探测报文可能与 TCP 受到不同对待，也看不出窗口的情况",
+        Limitation::FewProbes => "探测少于 100 个：看不出少量丢包",
+        Limitation::HopsLimitReplies => "中间跳有丢失而最后一跳没有，是路由器限制其应答，并非故障",
+        Limitation::UdpRate => "不带 -b 时 iperf3 -u 只发 1 Mbit/s：这不是链路的速率",
+        Limitation::OneEnd => "这是一端的视角：另一端的应用在等待什么，只有在那里才能看到",
+        Limitation::WhichConnection => "计数属于整台主机：ss -tin 可以看出是哪条连接",
+        Limitation::TestOnly => "这是测试的速率：其他应用可能有自己的限制",
+        Limitation::OneRequest => "这里只涉及这些请求：其他请求、其他时间可能更慢",
+        Limitation::WhichTraffic => "计数属于整个网卡：ss -tin 可以看出哪条连接丢包",
+        Limitation::SinceUp => "计数从网卡启用算起：几秒后连同 date 再看一次，才能知道现在的情况",
+        Limitation::PeerOrNetwork => "是对端还是网络耗时：抓包或 ss -tin 可以看出",
+        Limitation::NoCallTimes => "跟踪中没有每次调用的时间：请用 strace -T",
+        Limitation::CallsOnly => "这是进程向内核的请求：看不出丢包和窗口",
+        Limitation::BrowserOnly => "这是浏览器的记录：看不出丢包、窗口以及服务器的原因",
+        Limitation::Cut => "文本中途结束：之后的内容未知",
+        Limitation::ServerKernel => "这是服务器内核的统计：客户端网络的情况只能推测",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::words::quantity::time;
 use crate::words::{Lang, summary};
-use whyslow_analysis::{Finding, Limit, Verdict};
+use whyslow_analysis::{Finding, LimitingFactor, Verdict};
 use whyslow_units::Nanos;
 
 pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> String {
@@ -27,8 +27,8 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
     }
 }
 
-fn unexplained(limits: &[(Limit, Nanos)], whole: Nanos) -> String {
-    let name = |limit: Limit| limit.slug().replace('-', " ");
+fn unexplained(limits: &[(LimitingFactor, Nanos)], whole: Nanos) -> String {
+    let name = |limit: LimitingFactor| limit.slug().replace('-', " ");
     if let [(limit, took)] = limits {
         return format!("{} 中有 {} 是{}；没有证实的原因", time(whole), time(*took), name(*limit));
     }

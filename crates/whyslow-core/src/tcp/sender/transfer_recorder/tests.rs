@@ -104,7 +104,7 @@ impl Recording {
                 match event {
                     Event::Held => self.recorder.add_window_full_gap(self.now - time),
                     Event::Recovered => self.recorder.add_recovery_gap(self.now - time),
-                    _ => self.recorder.add_gap(Gap::example(time, self.now)),
+                    _ => self.recorder.add_gap(SendPause::example(time, self.now)),
                 }
                 self.send_new(1);
                 self.note_sent(1);
@@ -176,7 +176,7 @@ proptest! {
 }
 
 /// A recorder that continues after a boundary, the last segment before it, and the pause there.
-type Cut = (TransferRecorder, Option<(Time, FrameRef)>, Option<Gap>);
+type Cut = (TransferRecorder, Option<(Time, FrameRef)>, Option<SendPause>);
 
 proptest! {
     /// A removed boundary changes nothing except the rates of the bins around it.
@@ -189,7 +189,7 @@ proptest! {
         let (mut now, mut end, mut last) = (Time::ZERO, 1, None::<(Time, FrameRef)>);
         for (n, (segments, pause)) in flights.into_iter().enumerate() {
             now += Nanos::from_micros(pause);
-            let gap = last.map(|(time, _)| Gap::example(time, now)).filter(|gap| gap.end - gap.start > floor);
+            let gap = last.map(|(time, _)| SendPause::example(time, now)).filter(|gap| gap.end - gap.start > floor);
             if n > 0 {
                 whole.reopen();
                 whole.next_round(now, Frame::default(), last);
@@ -227,7 +227,7 @@ proptest! {
         }
         let (whole, joined) = (whole.finish(last), first.finish(last));
         prop_assert_eq!(format!("{:?}", joined.rounds), format!("{:?}", whole.rounds));
-        prop_assert_eq!(format!("{:?}", joined.gaps), format!("{:?}", whole.gaps));
+        prop_assert_eq!(format!("{:?}", joined.pauses), format!("{:?}", whole.pauses));
         prop_assert_eq!((joined.seq, joined.segments, joined.end), (whole.seq, whole.segments, whole.end));
         prop_assert_eq!((joined.last_send, joined.max_in_flight), (whole.last_send, whole.max_in_flight));
         prop_assert!(joined.sent_rate.bins.abs_diff(whole.sent_rate.bins) <= 1);

@@ -191,7 +191,7 @@ fn lost_packet_is_a_retransmission() {
         analysis.connections[0]
             .transfers
             .iter()
-            .all(|one| one.limits.iter().all(|share| share.limit != Limit::Timeout))
+            .all(|one| one.limits.iter().all(|share| share.limit != LimitingFactor::Timeout))
     );
 }
 

@@ -3,7 +3,7 @@
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
-use whyslow_analysis::{Connection, Exchange, Limit};
+use whyslow_analysis::{Connection, Exchange, LimitingFactor};
 use whyslow_units::Nanos;
 
 /// Columns of the histogram, and its steps.
@@ -48,7 +48,7 @@ fn print_listed(page: &mut Page, connection: &Connection) {
 /// The time within an exchange in which an ACK was waited for that the other end held back.
 fn ack_delay(connection: &Connection, exchange: &Exchange) -> Nanos {
     let transfers = exchange.transfers.iter().filter_map(|&index| connection.transfers.get(index));
-    let is_delay = |limit| matches!(limit, Limit::AckDelay | Limit::NagleDelayedAck);
+    let is_delay = |limit| matches!(limit, LimitingFactor::AckDelay | LimitingFactor::NagleDelayedAck);
     let shares = transfers.flat_map(|transfer| transfer.before.iter().chain(&transfer.limits));
     let delay: Nanos = shares.filter(|share| is_delay(share.limit)).map(|share| share.seconds).sum();
     delay.min(exchange.wait_s)

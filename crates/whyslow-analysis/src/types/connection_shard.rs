@@ -3,18 +3,18 @@
 /// One of several equal shares of all connections, chosen by the hash of the four-tuple: the same
 /// on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ConnectionShard {
     number: usize,
     of: usize,
 }
 
-impl Default for Share {
+impl Default for ConnectionShard {
     fn default() -> Self {
         Self::ALL
     }
 }
 
-impl Share {
+impl ConnectionShard {
     /// All connections.
     pub const ALL: Self = Self { number: 0, of: 1 };
     /// Largest number of shares.

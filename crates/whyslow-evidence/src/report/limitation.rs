@@ -1,11 +1,11 @@
-//! [`Gap`]: what an output cannot show.
+//! [`Limitation`]: what an output cannot show.
 
 use serde::Serialize;
 
 /// What an output cannot show, and what would.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Gap {
+pub enum Limitation {
     /// One look: counts are since the connection began.
     SinceConnection,
     /// One look: counts are since boot, or since the last `nstat`.

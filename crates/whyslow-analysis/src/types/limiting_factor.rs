@@ -1,4 +1,4 @@
-//! [`Limit`]: what limited a transfer at one instant.
+//! [`LimitingFactor`]: what limited a transfer at one instant.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What limited a transfer at one instant. The slugs are public: see `causes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Limit {
+pub enum LimitingFactor {
     /// The TCP handshake.
     Handshake,
     /// The TLS handshake.
@@ -51,7 +51,7 @@ pub enum Limit {
     Unknown,
 }
 
-impl Limit {
+impl LimitingFactor {
     /// All limits, in the order of their definition.
     pub const ALL: [Self; 21] = [
         Self::Handshake,
@@ -107,11 +107,11 @@ impl Limit {
 
 #[cfg(test)]
 mod tests {
-    use super::Limit;
+    use super::LimitingFactor;
 
     #[test]
     fn all_limits_are_listed_in_order() {
-        assert!(Limit::ALL.iter().enumerate().all(|(place, limit)| *limit as usize == place));
-        assert_eq!(Limit::ALL.last(), Some(&Limit::Unknown));
+        assert!(LimitingFactor::ALL.iter().enumerate().all(|(place, limit)| *limit as usize == place));
+        assert_eq!(LimitingFactor::ALL.last(), Some(&LimitingFactor::Unknown));
     }
 }

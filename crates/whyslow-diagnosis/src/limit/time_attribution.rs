@@ -1,28 +1,28 @@
-//! [`Partition`]: a transfer's time, cut into spans of one limit each.
+//! [`TimeAttribution`]: a transfer's time, cut into spans of one limit each.
 
-use super::pauses::{MAX_DELAYED_ACK, Pause, is_between_messages, is_rate_limit};
+use super::pauses::{MAX_DELAYED_ACK, PauseInRound, is_between_messages, is_rate_limit};
 use super::rounds::{self, Shape};
 use super::span::{Span, SpanCutter, sum_by_limit};
 use crate::estimate::Context;
 use whyslow_analysis::LimitTime;
-use whyslow_analysis::types::Limit;
+use whyslow_analysis::types::LimitingFactor;
 use whyslow_core::tcp::facts::{Retransmitted, RoundFacts, TransferFacts};
 use whyslow_units::Nanos;
 
 /// A transfer's time, cut into spans.
 #[derive(Clone, Debug)]
-pub struct Partition {
+pub struct TimeAttribution {
     /// In time order, without gaps, from start to end of the transfer: they add up to its duration.
     pub spans: Vec<Span>,
     /// For each round, the limit that took most of it.
-    pub rounds: Vec<Limit>,
+    pub rounds: Vec<LimitingFactor>,
     /// Result of all rounds together.
     pub shape: Shape,
 }
 
-impl Partition {
+impl TimeAttribution {
     /// Returns the time under `limit`.
-    pub fn time(&self, limit: Limit) -> Nanos {
+    pub fn time(&self, limit: LimitingFactor) -> Nanos {
         self.spans.iter().filter(|span| span.limit == limit).map(Span::length).sum()
     }
 
@@ -33,30 +33,31 @@ impl Partition {
 }
 
 /// Cuts up a transfer's time.
-pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
+pub fn attribute_time(transfer: &TransferFacts, context: &Context) -> TimeAttribution {
     let shape = rounds::shape(transfer, context);
     let mut spans = SpanCutter::new(transfer.start, transfer.end);
     let mut by_round = Vec::with_capacity(transfer.rounds.len());
     let tail = transfer.spurious_tail_start();
-    let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
+    let mut gaps = transfer.pauses.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
     // If packets are missing, an ACK that was left out may have ended any pause.
     let unknown_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
     if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
-        spans.add(Limit::Unknown, from);
+        spans.add(LimitingFactor::Unknown, from);
     }
     for (index, round) in transfer.rounds.iter().enumerate() {
         let next = transfer.rounds.get(index + 1).map(|next| next.start).or(unknown_from);
         let end = next.unwrap_or(transfer.last_send.max(round.start));
         let first = spans.spans().len();
         let base = shape.base[index];
-        let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
+        let queued = base == LimitingFactor::Bandwidth && context.stands_in_queue(transfer, index);
         let rest = if queued { base } else { base_of_round(round, base) };
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
             spans.add(rest, gap.start);
             if is_between_messages(gap, transfer, context) && transfer.retransmitted == Retransmitted::default() {
-                spans.add(Limit::Idle, gap.end);
+                spans.add(LimitingFactor::Idle, gap.end);
             } else {
-                Pause { gap: *gap, transfer, round: index, base, queued, shape: &shape, context }.cut(&mut spans);
+                PauseInRound { gap: *gap, transfer, round: index, base, queued, shape: &shape, context }
+                    .cut(&mut spans);
             }
         }
         spans.add(rest, end);
@@ -71,10 +72,10 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     if context.one_direction {
         // Without both directions nothing about pauses is known.
         spans.truncate(transfer.start);
-        by_round.fill(Limit::Unknown);
+        by_round.fill(LimitingFactor::Unknown);
     }
     let spans = without_free_link(spans.finish(), transfer, &shape, context);
-    Partition { spans, rounds: by_round, shape }
+    TimeAttribution { spans, rounds: by_round, shape }
 }
 
 /// Share of its rate at which a link is taken to work: a link of one rate delivers at most a tenth
@@ -96,9 +97,9 @@ fn without_free_link(spans: Vec<Span>, transfer: &TransferFacts, shape: &Shape, 
             works_until = works_until.max(round.start) + service;
         }
         let until = (works_until + rtt + context.epsilon).max(span.start);
-        if span.limit == Limit::Bandwidth && until < span.end {
+        if span.limit == LimitingFactor::Bandwidth && until < span.end {
             parts.push(Span { end: until, ..span });
-            parts.push(Span { limit: Limit::Unknown, start: until, ..span });
+            parts.push(Span { limit: LimitingFactor::Unknown, start: until, ..span });
         } else {
             parts.push(span);
         }
@@ -107,20 +108,20 @@ fn without_free_link(spans: Vec<Span>, transfer: &TransferFacts, shape: &Shape, 
     parts
 }
 
-fn longest(spans: &[Span]) -> Option<Limit> {
+fn longest(spans: &[Span]) -> Option<LimitingFactor> {
     sum_by_limit(spans.iter().map(Span::limit_time)).first().map(|sum| sum.limit)
 }
 
 /// Returns the sender's limit in short pauses of a round.
-fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
+fn base_of_round(round: &RoundFacts, base: LimitingFactor) -> LimitingFactor {
     let recovering = if is_rate_limit(base) { Nanos::ZERO } else { round.recovering };
     let most = round.flowing.max(round.window_full).max(recovering);
     if most == Nanos::ZERO || most == round.flowing {
         base
     } else if most == round.window_full {
-        Limit::ReceiveWindow
+        LimitingFactor::ReceiveWindow
     } else {
-        Limit::LossRecovery
+        LimitingFactor::LossRecovery
     }
 }
 
@@ -128,24 +129,24 @@ fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
 ///
 /// The ACK of a message's last segment does not delay its receiver, which has everything. Only a
 /// queue on the path or a retransmission counts, and those delayed the ACKs before it as well.
-fn add_last_wait(spans: &mut SpanCutter, transfer: &TransferFacts, base: Limit, context: &Context) {
+fn add_last_wait(spans: &mut SpanCutter, transfer: &TransferFacts, base: LimitingFactor, context: &Context) {
     let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
-        spans.add(Limit::Unknown, transfer.end);
+        spans.add(LimitingFactor::Unknown, transfer.end);
         return;
     };
     let path = (from + rtt + context.epsilon).min(transfer.end);
-    spans.add(Limit::RoundTrip, path);
+    spans.add(LimitingFactor::RoundTrip, path);
     let queued = (path + usually_late(transfer)).min(transfer.end);
     let rest = transfer.end - path;
     let (limit, then) = match base {
-        Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => (base, base),
-        _ if context.elided && rest > context.epsilon => (Limit::Unknown, Limit::Unknown),
-        _ if rest <= context.epsilon => (Limit::RoundTrip, Limit::RoundTrip),
+        LimitingFactor::Bandwidth | LimitingFactor::Pacing | LimitingFactor::LossRecovery => (base, base),
+        _ if context.elided && rest > context.epsilon => (LimitingFactor::Unknown, LimitingFactor::Unknown),
+        _ if rest <= context.epsilon => (LimitingFactor::RoundTrip, LimitingFactor::RoundTrip),
         _ if transfer.end - queued <= MAX_DELAYED_ACK || transfer.spurious_tail_start().is_some() => {
-            (Limit::Unknown, Limit::Idle)
+            (LimitingFactor::Unknown, LimitingFactor::Idle)
         }
-        _ => (Limit::Unknown, Limit::Unknown),
+        _ => (LimitingFactor::Unknown, LimitingFactor::Unknown),
     };
     spans.add(limit, queued);
     spans.add(then, transfer.end);
@@ -177,8 +178,11 @@ mod tests {
         transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(Nanos::from_millis(100)));
         let shape = rounds::shape(&transfer, &context(40));
         let cut = |until: i64| {
-            let whole =
-                Span { limit: Limit::Bandwidth, start: transfer.rounds[19].start, end: Time::from_millis(until) };
+            let whole = Span {
+                limit: LimitingFactor::Bandwidth,
+                start: transfer.rounds[19].start,
+                end: Time::from_millis(until),
+            };
             without_free_link(vec![whole], &transfer, &shape, &context(40))
         };
         assert_eq!(cut(2_000).len(), 1, "the last flight takes a part of it");
@@ -186,6 +190,6 @@ mod tests {
         let held = cut(9_000);
         let times: Vec<_> = held.iter().map(Span::limit_time).map(|part| (part.limit, part.time)).collect();
         let free = Nanos::from_millis(9_000 - 1_900 - 600 - 44);
-        assert_eq!(times, [(Limit::Bandwidth, Nanos::from_millis(644)), (Limit::Unknown, free)]);
+        assert_eq!(times, [(LimitingFactor::Bandwidth, Nanos::from_millis(644)), (LimitingFactor::Unknown, free)]);
     }
 }
