@@ -2,7 +2,8 @@
 //!
 //! Cuts a transfer's time, from its first byte sent to the ACK of its last, into spans of one
 //! [`LimitingFactor`] each. Spans meet without gap or overlap, so their shares sum to 1. A long
-//! pause is classified by the event that ended it; the rest of a round by the rounds around it (`rounds`).
+//! pause is classified by the event that ended it; the rest of a round by the rounds around it
+//! (`rounds`).
 
 mod pauses;
 mod phases;

@@ -120,6 +120,7 @@ pub const INPUTS: &[(&str, &str)] = &[
     ("explain", "baseline"),
     ("explain", "files"),
     ("export", "files"),
+    ("lab disagree", "captures"),
     ("lab exec", "down"),
     ("lab exec", "up"),
     ("lab gallery", "name"),

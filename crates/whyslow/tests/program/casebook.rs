@@ -175,8 +175,9 @@ fn every_page_and_scenario_is_the_real_one() {
     let mut wrong = Vec::new();
     for (cause, case) in cases() {
         let (text, scenario) = with_scenario(&with_proof(&cause, &with_pages(&case)));
-        let derived = shown(&case).iter().any(|arguments| arguments.contains("samples/derived/"));
-        assert!(scenario != derived, "{cause}: a sample has a scenario, a derived one commands");
+        let by_commands = ["samples/derived/", "samples/programs/"];
+        let derived = shown(&case).iter().any(|arguments| by_commands.iter().any(|folder| arguments.contains(folder)));
+        assert!(scenario != derived, "{cause}: an experiment's sample has a scenario, another one commands");
         if update {
             fs::write(root().join(format!("casebook/{cause}.md")), text).unwrap();
         } else if text != case {
