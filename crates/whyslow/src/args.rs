@@ -94,10 +94,12 @@ pub(crate) enum Command {
     /// Only on Linux: reproduce slow transfers over an emulated path.
     #[cfg(not(target_os = "linux"))]
     Lab(LinuxOnly),
-    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow merge`.
+    /// For clusters: reduce captures to the data that the analysis needs, on any machine, for
+    /// `whyslow merge`.
     #[command(alias = "scan")]
     Condense(crate::condense::Condense),
-    /// Explain condensed captures together, like the captures that they were made from.
+    /// For clusters: explain condensed captures together, like the captures that they were made
+    /// from.
     #[command(alias = "stitch")]
     Merge(Explain),
     /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on

@@ -12,6 +12,10 @@ use whyslow_lab::scenario::units::{BitRate, Share, Time};
 /// What the lab is to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
+    /// Run one's own programs at the two ends of a path, and explain what happened.
+    Exec(Exec),
+    /// Open a shell on one of the two hosts.
+    Shell(Shell),
     /// List the bundled experiments, or print one, to start one's own from.
     List {
         /// A bundled experiment.
@@ -25,16 +29,14 @@ pub(crate) enum Lab {
     /// Run an experiment's conditions, each for some seconds, and write a page with graphs of all.
     #[cfg(feature = "eval")]
     Gallery(whyslow_eval::Gallery),
-    /// Run one's own programs at the two ends of a path, and explain what happened.
-    Exec(Exec),
-    /// Open a shell on one of the two hosts.
-    Shell(Shell),
-    /// Measure how accurate the emulated path is on this machine.
+    /// For developers: measure how accurate the emulated path is on this machine.
     Check(Check),
-    /// Measure how often the explanation is right: transfers of every cause, drawn by chance.
+    /// For developers: measure how often the explanation is right, for transfers of every cause,
+    /// drawn by chance.
     #[cfg(feature = "eval")]
     Score(whyslow_eval::Score),
-    /// Find captures whose run in the lab contradicts their explanation and agrees with another.
+    /// For developers: find captures whose run in the lab contradicts their explanation and agrees
+    /// with another.
     #[cfg(feature = "eval")]
     Disagree(whyslow_eval::Disagree),
 }
