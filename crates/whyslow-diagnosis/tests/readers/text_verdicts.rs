@@ -104,8 +104,8 @@ fn text_has_the_findings_of_its_capture() {
         return;
     }
     let (mut texts, mut same, mut report) = (0, 0, String::new());
-    // TLS at an unusual port is visible only in the payload: see below. Of a text lookups are listed,
-    // and no connection is joined with one.
+    // TLS at an unusual port is visible only in the payload: see below. Lookups in a text are
+    // listed, and no connection is joined with one.
     let is_other = |path: &PathBuf| path.ends_with("tls-client.pcap") || path.ends_with("slow-lookup-client.pcap");
     for path in samples().into_iter().filter(|path| !is_other(path)) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
