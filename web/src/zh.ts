@@ -580,6 +580,7 @@ export const ZH: Record<string, string> = {
   "cause: new-connection-each-time": "每次交互都新建连接",
   "cause: no-answer": "没有收到应答",
   "cause: path-latency": "最初的报文比后来的慢得多",
+  "cause: slow-lookup": "连接之前的域名查询耗时过长",
   "cause: syn-loss": "SYN 或其应答丢失，只能重传",
   "cause: tls-record-buffering": "首个 TLS 记录装不进首批发送",
   "cause: turn-taking": "两端的应用轮流发送，每轮都要一个往返",
