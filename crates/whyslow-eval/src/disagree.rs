@@ -163,12 +163,12 @@ fn line(row: &Row) -> String {
 fn summary(counts: Counts, skipped: usize, has_wrong: bool) -> String {
     let Counts { own, own_agree, own_contradicted, wrong, wrong_contradicted } = counts;
     let mut text = format!(
-        "\n{own_agree} of {own} explanations agree with their run, {own_contradicted} are contradicted; {skipped} captures were not judged\n"
+        "\nexplanations: {own}, agree with their run: {own_agree}, contradicted: {own_contradicted}; captures not judged: {skipped}\n"
     );
     if has_wrong {
         let percent = |part: Option<f64>| part.map_or("-".to_owned(), |part| format!("{:.0} %", part * 100.0));
         text += &format!(
-            "{wrong_contradicted} of {wrong} that were made wrong are contradicted: precision {}, recall {}\n",
+            "made wrong: {wrong}, contradicted: {wrong_contradicted}; precision {}, recall {}\n",
             percent(counts.precision()),
             percent(counts.recall())
         );
@@ -231,10 +231,10 @@ mod tests {
         assert_eq!((counts.precision(), counts.recall()), (Some(2.0 / 3.0), Some(1.0)));
         assert_eq!(Counts::of(&rows[..1]).precision(), None);
         assert_eq!(line(&rows[1]), "a.pcap: bandwidth (made wrong): behaves like receive-window\n");
-        let text = summary(counts, 1, true);
-        assert!(
-            text.ends_with("2 of 2 that were made wrong are contradicted: precision 67 %, recall 100 %\n"),
-            "{text}"
+        assert_eq!(
+            summary(counts, 1, true),
+            "\nexplanations: 2, agree with their run: 1, contradicted: 1; captures not judged: 1\n\
+             made wrong: 2, contradicted: 2; precision 67 %, recall 100 %\n"
         );
     }
 

@@ -74,8 +74,8 @@ fn hides_packets(connection: &Connection) -> bool {
     connection.quic.as_ref().is_some_and(|quic| quic.opened.is_none())
 }
 
-/// A log is one endpoint's view: of what it cannot show, it is no surer than a capture without
-/// keys.
+/// A log is one endpoint's view: where it shows nothing, it gives the confidence of a capture
+/// without keys.
 fn cap_by_log(connection: &mut Connection) {
     let near = connection.near;
     let cap = |finding: &mut Finding, sender| {
