@@ -46,7 +46,15 @@ export const limitMeans = (limit: Limit): string => word(LIMITS[limit].means);
 
 /** The causes of each group: a cause has the colour of the limits that it makes. Others have none. */
 const CAUSES: Partial<Record<Group, string[]>> = {
-  setup: ["new-connection-each-time", "no-answer", "path-latency", "slow-lookup", "syn-loss", "tls-record-buffering", "turn-taking"],
+  setup: [
+    "new-connection-each-time",
+    "no-answer",
+    "path-latency",
+    "slow-lookup",
+    "syn-loss",
+    "tls-record-buffering",
+    "turn-taking",
+  ],
   program: ["application", "client-think", "host-cpu", "pacing", "proxy-split", "server-think"],
   window: ["no-window-scaling", "protocol-window", "receive-window", "sender-cap", "zero-window"],
   start: ["early-slow-start-exit", "ecn", "restart-after-idle", "slow-start"],
