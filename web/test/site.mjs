@@ -30,7 +30,8 @@ export async function drop(page, files, label = "Capture files") {
 /** The file that is saved by a click on a button of this name. */
 export async function saved(page, name) {
   const [download] = await Promise.all([
-    page.waitForEvent("download"),
+    // On a busy machine the browser takes its time.
+    page.waitForEvent("download", { timeout: 120_000 }),
     page.getByRole("button", { name, exact: true }).click(),
   ]);
   return readFileSync(await download.path());
