@@ -37,10 +37,44 @@ export async function saved(page, name) {
   return readFileSync(await download.path());
 }
 
+/**
+ * The text that a click on a button of this name saves, as the page gives it to the browser. Of hundreds of
+ * files in a row a browser without processor time loses one now and then; `saved` has them from the disk.
+ */
+async function textGivenBy(page, name) {
+  await page.evaluate(() => {
+    const { createObjectURL } = URL;
+    const { click } = HTMLAnchorElement.prototype;
+    const blobs = new Map();
+    globalThis.savedText = null;
+    URL.createObjectURL = (blob) => {
+      const url = createObjectURL.call(URL, blob);
+      blobs.set(url, blob);
+      return url;
+    };
+    HTMLAnchorElement.prototype.click = function () {
+      URL.createObjectURL = createObjectURL;
+      HTMLAnchorElement.prototype.click = click;
+      void blobs
+        .get(this.href)
+        .text()
+        .then((text) => {
+          globalThis.savedText = text;
+        });
+    };
+  });
+  await page.getByRole("button", { name, exact: true }).click();
+  const hasEnded = () => globalThis.savedText !== null || document.querySelector(".notice .failed") !== null;
+  await page.waitForFunction(hasEnded, null, { timeout: 120_000 });
+  const text = await page.evaluate(() => globalThis.savedText);
+  if (text === null) throw new Error(await page.textContent(".notice"));
+  return text;
+}
+
 /** What the page finds: JSON, or why it cannot read the captures. */
 export async function found(page, files) {
   await drop(page, files);
   const why = await page.$(".failed[role=alert], .notice .failed");
   if (why) return { why: await page.textContent("[role=alert]") };
-  return { json: (await saved(page, "JSON")).toString() };
+  return { json: await textGivenBy(page, "JSON") };
 }
