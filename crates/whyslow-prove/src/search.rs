@@ -43,7 +43,7 @@ pub(super) fn fit(
     let mut best: Option<Fitted> = None;
     let mut choices = adjacent_choices(captured, choice);
     let mut repeats = if captured.seconds() < SHORT { REPEATS } else { 0 };
-    let (mut made, mut has_retry) = (0, true);
+    let (mut made, mut has_retry, mut sizes) = (0, true, Sizes::default());
     for number in 1..=tries as usize {
         if best.is_some() && shop.is_over() {
             break;
@@ -57,7 +57,7 @@ pub(super) fn fit(
             Err(_) => std::mem::take(&mut has_retry).then_some(choice),
             Ok(trial) => {
                 let agreement = Agreement::of(captured, &built, &trial);
-                let scaled = rescaled(captured, &trial, &agreement, choice).filter(|_| number <= SCALINGS);
+                let scaled = rescaled(captured, &trial, &agreement, choice, &mut sizes).filter(|_| number <= SCALINGS);
                 let is_found = agreement.agrees && scaled.is_none();
                 let own = rank(&agreement, scaled.is_none());
                 if best.as_ref().is_none_or(|best| own < rank(&best.agreement, true)) {
@@ -94,33 +94,68 @@ fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
     (!agreement.agrees, !is_in_size, agreement.distance())
 }
 
+/// The sizes of a window or buffer that were tried, with what each let through of what the capture
+/// shows: the largest of those that are too small, and the smallest of the others.
+#[derive(Default)]
+struct Sizes {
+    too_small: Option<(f64, f64)>,
+    too_large: Option<(f64, f64)>,
+}
+
+impl Sizes {
+    /// The next size to try. A window of a few segments moves in steps, so between two sizes it is on
+    /// the line between them; beyond them it is proportional.
+    fn next(&mut self, size: f64, passed: f64) -> f64 {
+        let passed = passed.clamp(0.1, 10.0);
+        let tried = Some((size, passed));
+        if passed < 1.0 {
+            self.too_small = self.too_small.filter(|other| other.0 > size).or(tried);
+        } else {
+            self.too_large = self.too_large.filter(|other| other.0 < size).or(tried);
+        }
+        match (self.too_small, self.too_large) {
+            (Some((low, less)), Some((high, more))) if low < high && more > less => {
+                low + (high - low) * (1.0 - less) / (more - less)
+            }
+            _ => size / passed,
+        }
+    }
+}
+
 /// The same with the windows scaled to their captured size; `None` if they have it.
-fn rescaled(captured: &Captured, trial: &Trial, agreement: &Agreement, choice: Choice) -> Option<Choice> {
+fn rescaled(
+    captured: &Captured,
+    trial: &Trial,
+    agreement: &Agreement,
+    choice: Choice,
+    sizes: &mut Sizes,
+) -> Option<Choice> {
     let mut next = choice;
     let to = captured.from().other();
     // Small buffers let less pass than they hold, by how segments fill them.
-    let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
+    let by_time = ratio(agreement.captured_s, agreement.again_s).filter(|_| agreement.error() > WINDOW);
     if captured.is_held_by_window()
         && let (Some(there), Some(here)) = (captured.windows(to), trial.seen.windows(to))
         && there.most <= there.late + there.late / 4
     {
-        let by_size = ratio(there.most as f64, here.most as f64);
+        let by_size = ratio(here.most as f64, there.most as f64);
         // With another size than in the capture, a window would explain any time.
-        next.host.receive_scale *= by_size.or(by_time.filter(|_| !captured.is_supposed))?;
+        let passed = by_size.or(by_time.filter(|_| !captured.is_supposed))?;
+        next.host.receive_scale = sizes.next(choice.host.receive_scale, passed);
         return Some(next);
     }
     // Where it does not cap the sender here it is far too large.
     let there = captured.cap()?;
     let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
-    let by_size = ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64);
-    next.host.send_scale *= by_size.or(by_time)?;
+    let by_size = ratio(trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64, there as f64);
+    next.host.send_scale = sizes.next(choice.host.send_scale, by_size.or(by_time)?);
     Some(next)
 }
 
-/// By what the one is larger, where that matters.
-fn ratio(there: f64, here: f64) -> Option<f64> {
-    let ratio = there / here.max(1e-9);
-    ((ratio - 1.0).abs() > WINDOW).then(|| ratio.clamp(0.1, 10.0))
+/// How many times the second the first is, where that matters.
+fn ratio(here: f64, there: f64) -> Option<f64> {
+    let ratio = here / there.max(1e-9);
+    ((ratio - 1.0).abs() > WINDOW).then_some(ratio)
 }
 
 /// What else may be, the likeliest last.
@@ -163,4 +198,31 @@ fn adjacent_choices(captured: &Captured, first: Choice) -> Vec<Choice> {
         all.push(other);
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_the_tried_ones_are_proportional() {
+        let mut sizes = Sizes::default();
+        assert_eq!(sizes.next(1.0, 0.5), 2.0);
+        assert_eq!(sizes.next(2.0, 0.8), 2.5);
+    }
+
+    #[test]
+    fn sizes_between_two_tried_ones_lie_on_their_line() {
+        let mut sizes = Sizes::default();
+        sizes.next(1.0, 0.9);
+        let between = sizes.next(1.2, 1.3);
+        assert!((between - 1.05).abs() < 1e-9, "{between}");
+        let nearer = sizes.next(between, 0.9);
+        assert!(between < nearer && nearer < 1.2, "{nearer}");
+    }
+
+    #[test]
+    fn size_that_lets_nothing_through_grows_ten_times_at_most() {
+        assert_eq!(Sizes::default().next(1.0, 0.0), 10.0);
+    }
 }
