@@ -38,6 +38,8 @@ pub struct Context {
     pub is_http2: bool,
     /// When this direction first retransmitted: the reduced window stays for later transfers.
     pub first_loss: Option<Time>,
+    /// Most bytes in flight in all transfers of this direction: a buffer has room for as many.
+    pub largest_flight: u64,
     /// When a side may send without a request.
     pub(crate) server_push: ServerPush,
     /// Rate of the path, payload bits per second, if the user gave it.

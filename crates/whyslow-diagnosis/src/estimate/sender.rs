@@ -26,6 +26,12 @@ impl Context {
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
             small_window: small_window(facts, sender),
             first_loss: time_of_first_loss(facts, sender),
+            largest_flight: facts.directions[sender]
+                .transfers
+                .iter()
+                .map(|one| one.max_in_flight)
+                .max()
+                .unwrap_or_default(),
             server_push: ServerPush::of(facts),
             is_multipath: facts.handshake.is_multipath(),
             path_rate: None,

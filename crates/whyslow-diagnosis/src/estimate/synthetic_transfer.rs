@@ -25,6 +25,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         announces_length: false,
         is_http2: false,
         first_loss: None,
+        largest_flight: 0,
         server_push: Default::default(),
         is_multipath: false,
         path_rate: None,

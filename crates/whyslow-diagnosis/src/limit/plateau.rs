@@ -20,8 +20,10 @@ const MIN_WAIT_LONG: f64 = 0.25;
 /// 3.1). Half and twice change 54 and 6 of 2,061 captures.
 const MIN_PLATEAU: usize = 4;
 /// The same after a loss, where CUBIC's window is flat around its former maximum (RFC 9438 section
-/// 4.1). Half and twice change 2 and 0 of 2,061 captures.
-const MIN_PLATEAU_AFTER_LOSS: usize = 16;
+/// 4.1), and grows by 0.53 segments a round at least (section 4.3), or by half of that where every
+/// second segment is acknowledged: by the 3 segments that count as the same, and a step of 2, in 19
+/// rounds. Half and twice change 2 and 0 of 2,061 captures.
+const MIN_PLATEAU_AFTER_LOSS: usize = 20;
 /// Largest flight over a plateau's if a buffer is full: the buffer counts packets with their
 /// overhead (Linux `truesize`, up to twice the payload), and data that has left it is in flight in
 /// addition. Half and twice change 2 and 0 of 2,061 captures.
@@ -81,7 +83,7 @@ pub(super) fn mark_plateaus(
         plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
     }
     plateaus.retain(|plateau| {
-        is_cap(plateau, rounds, again) || are_granted(receiver_waits(transfer, plateau.first, plateau.after))
+        is_cap(plateau, rounds, again, context) || are_granted(receiver_waits(transfer, plateau.first, plateau.after))
     });
     let granted = granted(transfer, context, base, again).filter(|_| !are_messages);
     let limit = if granted.is_some() { LimitingFactor::ProtocolWindow } else { plateau_limit(transfer, &plateaus) };
@@ -104,11 +106,20 @@ pub(super) fn mark_plateaus(
 }
 
 /// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a
-/// congestion window does not.
-fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize) -> bool {
-    let larger = if plateau.first > again { MAX_CAPPED_GROWTH_AFTER_LOSS } else { MAX_CAPPED_GROWTH };
-    let most = plateau.bytes as f64 * larger;
-    rounds.iter().all(|round| round.in_flight as f64 <= most)
+/// congestion window does not. Behind a loss the other transfers count as well.
+fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize, context: &Context) -> bool {
+    let at_most = |bytes: u64, growth: f64| bytes as f64 <= plateau.bytes as f64 * growth;
+    let is_after_loss = plateau.first >= again || is_after_loss(rounds, context);
+    if is_after_loss && !at_most(context.largest_flight, MAX_CAPPED_GROWTH_AFTER_LOSS) {
+        return false;
+    }
+    let growth = if is_after_loss { MAX_CAPPED_GROWTH_AFTER_LOSS } else { MAX_CAPPED_GROWTH };
+    rounds.iter().all(|round| at_most(round.in_flight, growth))
+}
+
+/// Whether the direction lost segments before these rounds.
+fn is_after_loss(rounds: &[RoundFacts], context: &Context) -> bool {
+    rounds.first().is_some_and(|round| context.first_loss.is_some_and(|time| time < round.start))
 }
 
 /// A program's own window, where messages of the receiver come with the ACKs that end most pauses
@@ -232,8 +243,7 @@ fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &
             (low, high) = (l, h);
             after += 1;
         }
-        let after_loss =
-            first > lost || loss_may_be_unseen || context.first_loss.is_some_and(|time| time < transfer.start);
+        let after_loss = first >= lost || loss_may_be_unseen || is_after_loss(rounds, context);
         let needed = if after_loss { MIN_PLATEAU_AFTER_LOSS } else { MIN_PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
         let most = rounds[first..after].iter().map(|round| round.in_flight).max().unwrap_or_default().max(high);

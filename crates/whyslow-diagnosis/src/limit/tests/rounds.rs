@@ -24,6 +24,19 @@ fn window_after_earlier_losses_is_not_a_cap() {
 }
 
 #[test]
+fn long_plateau_after_a_loss_is_a_cap_if_no_transfer_had_more_in_flight() {
+    let first_loss = Some(Time::from_millis(-500));
+    let is_cap = |rounds: usize, largest_flight: u64| {
+        let transfer = flights(&vec![8_000; rounds], Release::Ack);
+        let context = Context { first_loss, largest_flight, ..context(100) };
+        attribute_time(&transfer, &context).time(LimitingFactor::SenderCap) > Nanos::ZERO
+    };
+    assert!(is_cap(24, 8_000));
+    assert!(!is_cap(24, 11_000), "a buffer had more room");
+    assert!(!is_cap(18, 8_000), "CUBIC is as flat");
+}
+
+#[test]
 fn equal_flights_are_a_sender_cap() {
     let cut = attribute_time(&flights(&[64_000; 8], Release::Ack), &context(100));
     assert_eq!(cut.shape.plateau.map(|plateau| plateau.bytes), Some(64_000));
