@@ -1,5 +1,5 @@
-//! The tools, sizes and session in docs/reference/mcp.md are as the program prints them. `TABLES=update cargo
-//! test -p whyslow --test mcp` writes them.
+//! The tools, sizes and session in docs/reference/mcp.md are as the program prints them.
+//! `TABLES=update cargo test -p whyslow --test mcp` writes them.
 
 use crate::captures::KNOWN;
 use crate::client::{Assistant, Pipes, samples};
