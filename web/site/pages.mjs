@@ -81,7 +81,7 @@ const PARTS = [
     "The gateway",
     ["README", "operations", "clients", "sealing", "storage", "format"].map((name) => `docs/gateway/${name}.md`),
   ],
-  ["Work on it", ["ARCHITECTURE.md", "docs/flows.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]],
+  ["Work on it", ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]],
 ];
 
 /** Where a document of the repository is on the site. */
