@@ -67,6 +67,10 @@ const PARTS = [
       "docs/json.md",
       "docs/reference/json.md",
       "docs/tables.md",
+      "docs/reference/columns.md",
+      "docs/reference/mcp.md",
+      "docs/reference/host-states.md",
+      "docs/reference/scenario.md",
       "docs/reference/lab-figures.md",
       "docs/reference/condensed.md",
       "docs/reference/accuracy-run.md",
@@ -77,7 +81,7 @@ const PARTS = [
     "The gateway",
     ["README", "operations", "clients", "sealing", "storage", "format"].map((name) => `docs/gateway/${name}.md`),
   ],
-  ["Work on it", ["ARCHITECTURE.md", "docs/flows.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]],
+  ["Work on it", ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]],
 ];
 
 /** Where a document of the repository is on the site. */

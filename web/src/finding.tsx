@@ -79,12 +79,16 @@ export function FindingCard({
           <span class="tag">{index === 0 ? t`fix` : t`or`}</span>
           <div>
             <p>
-              <b>{t`${who(remedy.actor, transfer)}:`}</b> {words.remedies[index]}
+              <b>{t`${who(remedy.actor, transfer)}:`}</b> <Marked text={words.remedies[index] ?? ""} />
             </p>
             {commandOf(remedy) && (
               <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? t`Command`} />
             )}
-            {index === 0 && words.verify && <p class="dim">{t`To see that it worked: ${words.verify}`}</p>}
+            {index === 0 && words.verify && (
+              <p class="dim">
+                <Marked text={t`To see that it worked: ${words.verify}`} />
+              </p>
+            )}
             <Promised remedy={remedy} transfer={transfer} />
           </div>
         </div>
@@ -92,14 +96,23 @@ export function FindingCard({
       {words.to_confirm && (
         <div class="fix">
           <span class="tag">{t`to confirm`}</span>
-          <p>{words.to_confirm}</p>
+          <p>
+            <Marked text={words.to_confirm} />
+          </p>
         </div>
       )}
     </article>
   );
 }
 
-/** As the terminal says it. */
+/** A sentence whose commands stand between backquotes. */
+function Marked({ text }: { text: string }) {
+  return (
+    <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={`${index}${part}`}>{part}</code> : part))}</>
+  );
+}
+
+/** As in the terminal. */
 const confidence = (value: number): string =>
   t`${value >= 0.9 ? t`certain` : value >= 0.6 ? t`likely` : t`possible`} (${share(value)})`;
 

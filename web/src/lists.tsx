@@ -78,7 +78,7 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
   );
 }
 
-type Rest<R> = Pick<Column<R>, "title" | "level" | "width">;
+type Rest<R> = Pick<Column<R>, "title" | "level" | "width" | "phone">;
 
 /** A column of figures: sorted by the figure, written by `format`. */
 const figures = <R,>(head: string, of: (row: R) => number, format: (value: number) => string, rest: Rest<R>) => ({
@@ -96,6 +96,9 @@ const words = <R,>(head: string, of: (row: R) => string, rest: Rest<R>) => ({
   isText: true,
   ...rest,
 });
+
+/** An IPv4 address with its port; the rest of a phone's width is for the cause. */
+const SERVER_ON_PHONE = "6.4rem";
 
 const timeOrDash = (seconds: number): string => (seconds > 0 ? time(seconds) : "–");
 const lostTitle = () => t`Time lost, over all findings`;
@@ -119,7 +122,7 @@ function connectionColumns(
       ),
     }),
     words(t`client`, (row) => row.client, { level: 2 }),
-    words(t`server`, (row) => row.server, {}),
+    words(t`server`, (row) => row.server, { phone: SERVER_ON_PHONE }),
     figures(t`start`, (row) => row.start, time, {
       title: t`Seconds from the first packet`,
       level: 2,
@@ -130,7 +133,11 @@ function connectionColumns(
     figures(t`down`, (row) => row.down, roundBytes, { title: t`Bytes from the server`, level: 1, width: "5.8rem" }),
     figures("RTT", (row) => row.rtt ?? -1, rtt, { title: t`Median round-trip time`, level: 1, width: "5.6rem" }),
     words(t`state`, (row) => word(row.state), { level: 3, width: "6.2rem" }),
-    figures(t`lost`, (row) => row.lost, timeOrDash, { title: lostTitle(), width: "5.4rem" }),
+    figures(t`lost`, (row) => row.lost, timeOrDash, {
+      title: lostTitle(),
+      width: "5.4rem",
+      phone: "4.3rem",
+    }),
     {
       head: t`cause`,
       title: t`What cost most of it`,
@@ -198,11 +205,11 @@ function transferColumns(show: Show & { hasCheck: boolean }, rows: TransferRow[]
     },
     words(t`sender`, (row) => word(row.transfer.from), { level: 1, width: "6.2rem" }),
     words(t`client`, (row) => endpoint(row.connection.client), { level: 3 }),
-    words(t`server`, (row) => serverName(row.connection), {}),
+    words(t`server`, (row) => serverName(row.connection), { phone: SERVER_ON_PHONE }),
     words(t`carries`, (row) => row.transfer.label ?? "", { level: 2 }),
     figures(t`start`, (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
     figures(t`bytes`, (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
-    figures(t`duration`, (row) => row.transfer.duration_s, time, { width: "5.8rem" }),
+    figures(t`duration`, (row) => row.transfer.duration_s, time, { level: 1, width: "5.8rem" }),
     {
       head: t`rate`,
       key: (row) => row.transfer.rate_bps ?? 0,
@@ -210,7 +217,11 @@ function transferColumns(show: Show & { hasCheck: boolean }, rows: TransferRow[]
       level: 1,
       width: "7rem",
     },
-    figures(t`lost`, (row) => lost(row.transfer.findings), timeOrDash, { title: lostTitle(), width: "5.4rem" }),
+    figures(t`lost`, (row) => lost(row.transfer.findings), timeOrDash, {
+      title: lostTitle(),
+      width: "5.4rem",
+      phone: "4.3rem",
+    }),
     {
       head: t`share`,
       title: t`Share of the worst finding in the transfer’s time`,

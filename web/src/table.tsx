@@ -16,8 +16,10 @@ export interface Column<Row> {
   scale?: ComponentChildren;
   /** Left out where there is no room: 1 on phones, 2 on tablets, 3 on small screens. */
   level?: 1 | 2 | 3;
-  /** How wide it is; what is left is shared by those that do not say. */
+  /** Its width; columns without one share the rest. */
   width?: string;
+  /** Its width on phones. */
+  phone?: string;
 }
 
 /** A check mark in each row. */
@@ -133,11 +135,7 @@ export function Table<Row>(props: Props<Row>) {
         <table class="rows" aria-rowcount={sorted.length + 1}>
           <colgroup>
             {columns.map((column, at) => (
-              <col
-                key={column.head}
-                class={levels[at]?.trim() ?? ""}
-                style={column.width ? { width: column.width } : {}}
-              />
+              <col key={column.head} class={levels[at]?.trim() ?? ""} style={widths(column)} />
             ))}
           </colgroup>
           <Head columns={columns} levels={levels} order={order} setOrder={setOrder} />
@@ -154,6 +152,12 @@ export function Table<Row>(props: Props<Row>) {
     </>
   );
 }
+
+/** As properties, because a phone has other ones (table.css). */
+const widths = <Row,>({ width, phone }: Column<Row>) => ({
+  ...(width && { "--width": width }),
+  ...(phone && { "--phone": phone }),
+});
 
 function Head<Row>({
   columns,

@@ -155,6 +155,29 @@ test("transfers of both directions name the server", async (t) => {
   }
 });
 
+test("a phone shows the whole name of a cause in both lists", async (t) => {
+  const path = sample("spurious-retransmission-client");
+  const { page } = await served(t, [path], "", { viewport: { width: 390, height: 844 } });
+  for (const tab of ["Connections", "Transfers"]) {
+    await page.click(`[role=tab]:has-text('${tab}')`);
+    await page.waitForSelector(`.list[aria-label="${tab}"] td .cause`);
+    const [name, isWhole] = await page.$eval(".list td .cause", (cause) => [
+      cause.textContent,
+      cause.getBoundingClientRect().right <= cause.closest("td").getBoundingClientRect().right,
+    ]);
+    assert.deepEqual([name, isWhole], ["spurious-retransmission", true], tab);
+  }
+});
+
+test("commands in the sentences of a finding are marked as code", async (t) => {
+  const { page } = await served(t, [sample("receive-window-client")], "#c=1");
+  await page.waitForSelector(".finding .fix code");
+  assert.ok(!(await page.textContent(".finding")).includes("`"));
+  assert.ok(
+    (await page.$$eval(".finding .fix p code", (all) => all.map((one) => one.textContent))).includes("ss -tin"),
+  );
+});
+
 test("connections are listed in the terminal's order at first", async (t) => {
   const path = sample("new-connection-each-time-server");
   const printed = run(path).split(/^worst /m)[1];

@@ -76,7 +76,7 @@ pub(super) fn headline(outcome: &Outcome) -> String {
             None => String::new(),
         };
         return format!(
-            "Not proved: the {it} is another one on this machine's TCP; it differs in {}.{lacks} Nothing is said of the fix.",
+            "Not proved: on this machine's TCP the {it} differs in {}.{lacks} No fix was tried.",
             differences(agreement, ", in ")
         );
     }
@@ -92,15 +92,15 @@ pub(super) fn headline(outcome: &Outcome) -> String {
             best.remedy.what
         ),
         (None, None) => {
-            format!("The {it} takes {again} on this machine's TCP too: nothing slowed it, so there is nothing to mend.")
+            format!("The {it} takes {again} on this machine's TCP too: nothing slowed it, so there is nothing to fix.")
         }
         (None, Some(cause)) if outcome.fixes.iter().all(|tried| tried.verdict == Verdict::NotRun) => {
             format!(
-                "The {it} takes {again} on this machine's TCP too, because of {cause}; no fix of it can be tried here."
+                "The {it} takes {again} on this machine's TCP too, because of {cause}; none of its fixes can be tried here."
             )
         }
         (None, Some(cause)) => format!(
-            "The {it} takes {again} on this machine's TCP too, because of {cause}; none of its fixes makes it quicker here."
+            "The {it} takes {again} on this machine's TCP too, because of {cause}; none of its fixes makes it faster here."
         ),
     }
 }
@@ -140,9 +140,9 @@ fn instead(other: &Alternative) -> String {
 /// Why a cause cannot be made again from what its capture shows.
 fn beyond(cause: &str) -> Option<&'static str> {
     Some(match cause {
-        "no-answer" | "reset" => "What ended is not made again: every message is answered here",
-        "new-connection-each-time" => "One connection is made again, and this is about several",
-        "host-cpu" => "A busy host is not made again",
+        "no-answer" | "reset" => "Ended connections are not reproduced: every message gets a response here",
+        "new-connection-each-time" => "Only one connection is reproduced, and this cause is about several",
+        "host-cpu" => "A busy host is not reproduced",
         _ => return None,
     })
 }
@@ -171,11 +171,11 @@ pub(super) fn built(outcome: &Outcome) -> String {
     parts.extend(hosts(captured, sender, receiver, from, outcome.fitted.choice.host.growth));
     parts.push(format!("{} {}", units::bytes(built.bytes), if from == End::Server { "down" } else { "up" }));
     if captured.thought() > 0.02 {
-        parts.push(format!("after {} of the server's own", seconds(captured.thought())));
+        parts.push(format!("after {} of server processing", seconds(captured.thought())));
     }
     let mut all = parts.join(", ");
     if built.factor > 1.0 {
-        all += &format!("; the capture has {:.1} times as much, and the rest is like this", built.factor);
+        all += &format!("; the capture has {:.1} times as much, of the same kind", built.factor);
     }
     all
 }
@@ -215,7 +215,7 @@ fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End,
         parts.push(format!("sender's buffer {} B", thousands(sender.tcp_wmem[2].0)));
     }
     if let Some(rate) = sender.max_pacing {
-        parts.push(format!("a sender that keeps to {}", units::rate(rate.0 as f64)));
+        parts.push(format!("a sender limited to {}", units::rate(rate.0 as f64)));
     }
     parts.push(sender.congestion.clone());
     let initial = format!("IW {}", sender.initcwnd.unwrap_or(10));
@@ -240,7 +240,7 @@ fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End,
     parts
 }
 
-/// What came of it.
+/// The result of the run.
 fn again(agreement: &Agreement, outcome: &Outcome) -> String {
     let mut parts =
         vec![format!("{} here, {} in the capture", seconds(agreement.again_s), seconds(agreement.captured_s))];
@@ -250,14 +250,14 @@ fn again(agreement: &Agreement, outcome: &Outcome) -> String {
     let (captured, here) = (agreement.captured_retransmitted, agreement.again_retransmitted);
     if captured != Default::default() || here != Default::default() {
         let sum = |kinds: super::agreement::Kinds| kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
-        parts.push(format!("{} segments retransmitted here, {} there", sum(here), sum(captured)));
+        parts.push(format!("{} segments retransmitted here, {} in the capture", sum(here), sum(captured)));
     }
     parts.push(match (agreement.captured_cause, agreement.again_cause) {
         (None, None) => "nothing slowed either".to_owned(),
         (Some(there), Some(here)) if there == here => {
             format!("same cause: {here} ({})", sure(agreement.again_confidence.unwrap_or_default()))
         }
-        (there, here) => format!("cause: {} here, {} there", here.unwrap_or("none"), there.unwrap_or("none")),
+        (there, here) => format!("cause: {} here, {} in the capture", here.unwrap_or("none"), there.unwrap_or("none")),
     });
     if outcome.fitted.tries > 1 {
         parts.push(format!("the best of {} tries", outcome.fitted.tries));

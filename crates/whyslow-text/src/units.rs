@@ -25,7 +25,7 @@ pub fn count(value: u64, noun: &str) -> String {
 }
 
 /// A duration in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`, `4,512 s`.
-/// Below 10 ms it is in milliseconds.
+/// Below 10 ms and above 9,999 s it is as [`span`] prints it.
 pub fn seconds(nanos: i64) -> String {
     let value = nanos as f64 / 1e9;
     match value.abs() {
@@ -33,12 +33,13 @@ pub fn seconds(nanos: i64) -> String {
         below if below < 9.9995 => format!("{value:.3} s"),
         below if below < 99.995 => format!("{value:.2} s"),
         below if below < 999.95 => format!("{value:.1} s"),
-        _ => format!("{} s", signed_thousands(value)),
+        below if below < 9_999.5 => format!("{} s", signed_thousands(value)),
+        _ => span(nanos),
     }
 }
 
-/// A duration to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`, `4 min 12 s`, `3
-/// h 05 min`.
+/// A duration to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`, `4 min 12 s`,
+/// `3 h 05 min`, `12 days`.
 pub fn span(nanos: i64) -> String {
     let value = nanos as f64 / 1e9;
     match value.abs() {
@@ -51,10 +52,11 @@ pub fn span(nanos: i64) -> String {
             let whole = value.round() as i64;
             format!("{} min {:02} s", whole / 60, (whole % 60).abs())
         }
-        _ => {
+        below if below < 100.0 * 3_600.0 => {
             let minutes = (value / 60.0).round() as i64;
             format!("{} h {:02} min", signed_thousands((minutes / 60) as f64), (minutes % 60).abs())
         }
+        _ => format!("{} days", signed_thousands((value / 86_400.0).round())),
     }
 }
 

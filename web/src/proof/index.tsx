@@ -38,8 +38,9 @@ export function ProofView({ proof, go }: { proof: Proof; go: Go }) {
       )}
       {proof.instead.map((other) => (
         <p key={other.cause} class={other.agreement.agrees ? undefined : "dim"}>
-          <b>instead</b> {other.cause}
-          {other.agreement.agrees ? ": agrees" : `: differs in ${other.agreement.differs.join("; ")}`}
+          <b>{t`instead`}</b> {other.cause}
+          {": "}
+          {other.agreement.agrees ? t`agrees` : t`differs in ${other.agreement.differs.join("; ")}`}
         </p>
       ))}
       <div class="beside">

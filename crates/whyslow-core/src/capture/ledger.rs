@@ -178,7 +178,7 @@ impl CaptureLedger {
         let frame = self.next_frame();
         self.note("clock-step", || {
             let direction = if change < 0 { "back" } else { "forward" };
-            let seconds = Nanos(change).as_secs_f64().abs();
+            let seconds = (Nanos(change).as_secs_f64().abs() * 1e3).round() / 1e3;
             format!("the capture's clock was set: it first jumps {direction} by {seconds} s at frame {frame}")
         });
     }

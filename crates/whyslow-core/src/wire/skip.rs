@@ -71,7 +71,7 @@ impl fmt::Display for Skip {
             Self::NoPacket(what) => f.write_str(what),
             Self::Fragment => f.write_str("an IP fragment without the TCP header"),
             Self::Cut => f.write_str("cut by the snapshot length before the end of its headers"),
-            Self::Malformed(what) => write!(f, "malformed: {what}"),
+            Self::Malformed(what) => f.write_str(what),
         }
     }
 }
@@ -165,7 +165,7 @@ mod tests {
             (Skip::NotTcp(17), "not TCP: UDP"),
             (Skip::NotTcp(200), "not TCP: IP protocol 200"),
             (Skip::NoPacket("an encrypted 802.11 frame"), "an encrypted 802.11 frame"),
-            (Skip::Malformed("the packet ends inside a header"), "malformed: the packet ends inside a header"),
+            (Skip::Malformed("the packet ends inside a header"), "the packet ends inside a header"),
         ];
         for (skip, text) in cases {
             assert_eq!(skip.to_string(), text);

@@ -8,7 +8,7 @@ use whyslow_units::Nanos;
 /// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
 const BULK: u64 = 14_600;
 
-/// What was slow.
+/// The subject of a headline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A response of more than an initial window.
@@ -141,7 +141,7 @@ impl Phrase {
             Self::NotSlowedBut { subject, clause } => format!("{} was not slowed, but {clause}.", capital(subject)),
             Self::Times { cost, times } => format!("{cost}, {} times", units::thousands(*times)),
             Self::OwnProcessing { clause, cost } => {
-                format!("Neither the network nor the server was slow: {clause}, {cost}.")
+                format!("Neither the network nor the server was slow, but {clause}: {cost}.")
             }
             Self::Failed { clause, cost } => format!("{}: it cost {cost}.", capitalised(clause)),
             Self::Slow { subject, sure, clause, cost } => {
@@ -167,6 +167,9 @@ impl Phrase {
             ),
             Self::NoPacket => "There is no TCP connection to explain: the capture is empty.".to_owned(),
             Self::CaptureTcp => CAPTURE_TCP.to_owned(),
+            Self::NoTcp { packets: 1 } => {
+                "There is no TCP connection to explain: the only packet is not TCP.".to_owned()
+            }
             Self::NoTcp { packets } => {
                 format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
             }
@@ -175,10 +178,12 @@ impl Phrase {
                 units::thousands(*unread),
                 units::count(*of, "packet")
             ),
-            Self::Little { cost, clause } => format!("Nothing was slow: only {cost} went by because {clause}."),
+            Self::Little { cost, clause } => {
+                format!("Nothing was slow. The largest cost was {cost}, because {clause}.")
+            }
             Self::SwitchQuicOff => SWITCH_QUIC_OFF.to_owned(),
             Self::Took { subject, took, verdict } => format!("{} took {took}: {verdict}.", capital(subject)),
-            Self::NeverOpened => "The connection was never opened: the server did not answer.".to_owned(),
+            Self::NeverOpened => "The connection was never opened: the server did not respond.".to_owned(),
             Self::Refused => "The connection was refused: a reset answered the SYN.".to_owned(),
             Self::ResetAtOnce => "The connection was reset before it carried anything.".to_owned(),
             Self::NoData => "Nothing was slow: the connection carried no data.".to_owned(),
@@ -199,7 +204,7 @@ impl Phrase {
             Self::NoConnection => "没有可以解释的 TCP 连接。".to_owned(),
             Self::NotSlowedBut { subject, clause } => format!("{}没有变慢，但是{clause}。", name(subject)),
             Self::Times { cost, times } => format!("{cost}，共 {} 次", units::thousands(*times)),
-            Self::OwnProcessing { clause, cost } => format!("网络和服务器都不慢：{clause}，{cost}。"),
+            Self::OwnProcessing { clause, cost } => format!("网络和服务器都不慢，但{clause}：{cost}。"),
             Self::Failed { clause, cost } => format!("{clause}：耗时 {cost}。"),
             Self::Slow { subject, sure, clause, cost } => {
                 format!("{}慢{}{clause}：{cost}。", name(subject), sure.because(Lang::Zh))
@@ -237,7 +242,7 @@ impl Phrase {
                 units::thousands(*of),
                 units::thousands(*unread)
             ),
-            Self::Little { cost, clause } => format!("没有变慢：只有 {cost} 是因为{clause}。"),
+            Self::Little { cost, clause } => format!("没有变慢。最大的一项耗时是 {cost}，因为{clause}。"),
             Self::SwitchQuicOff => SWITCH_QUIC_OFF_ZH.to_owned(),
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),

@@ -163,18 +163,12 @@ pub(super) fn fix(finding: &Finding, transfer: Option<&Transfer>, promises: bool
         let what = brief::remedy(finding.cause, remedy, ends, lang);
         let Some(promise) = remedy.promise.filter(|_| promises) else { return what };
         let time = units::span(promise.time_s);
-        let mut text = match lang {
-            Lang::En => format!("{what}, about {time}"),
-            Lang::Zh => format!("{what}，约 {time}"),
-        };
-        if let Some(assumed) = promise.assumed {
-            let rate = units::rate(assumed.needed_bps);
-            text += &match lang {
-                Lang::En => format!(" if the link carries more than {rate}"),
-                Lang::Zh => format!("（链路速率须超过 {rate}）"),
-            };
+        match (lang, promise.assumed.map(|assumed| units::rate(assumed.needed_bps))) {
+            (Lang::En, None) => format!("{what} (then about {time})"),
+            (Lang::En, Some(rate)) => format!("{what} (then about {time}, if the link carries more than {rate})"),
+            (Lang::Zh, None) => format!("{what}（之后约 {time}）"),
+            (Lang::Zh, Some(rate)) => format!("{what}（之后约 {time}，链路速率须超过 {rate}）"),
         }
-        text
     });
     let first = parts.next()?;
     let all = parts.fold(first, |all, next| match lang {
@@ -187,7 +181,7 @@ pub(super) fn fix(finding: &Finding, transfer: Option<&Transfer>, promises: bool
     })
 }
 
-/// Most remedies in the headline.
+/// Maximum number of remedies in the headline.
 const MAX_REMEDIES: usize = 2;
 
 fn is_for(finding: &Finding, who: Actor) -> bool {

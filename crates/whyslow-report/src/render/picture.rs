@@ -50,7 +50,7 @@ pub struct Picture<'a> {
     pub track: Track,
     /// The end whose data it shows.
     pub of: End,
-    /// The time range from the capture's first packet; none for the whole series.
+    /// The time range from the capture's first packet; `None` for the whole series.
     pub range: Option<(Nanos, Nanos)>,
     /// Its size in pixels.
     pub size: (u32, u32),
@@ -58,7 +58,7 @@ pub struct Picture<'a> {
     pub title: &'a str,
     /// The verdict.
     pub subtitle: &'a str,
-    /// The interval in which packets are counted; none for about a hundred bars.
+    /// The interval in which packets are counted; `None` for about a hundred bars.
     pub interval: Option<Nanos>,
     /// A round trip: rates are averaged over whole ones, so that flights do not show as waves.
     pub rtt: Option<Nanos>,

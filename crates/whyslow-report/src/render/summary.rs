@@ -163,7 +163,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The same, within backticks.
+/// Escapes text between backticks.
 fn code(text: &str) -> String {
     harmless(text).replace('`', "'")
 }

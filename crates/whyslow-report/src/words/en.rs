@@ -63,10 +63,14 @@ pub(super) fn action(action: &Action) -> String {
 /// What shows that a fix worked, with the command that measures it.
 pub(super) fn verify(check: Check, command: &str) -> String {
     match check {
-        Check::FirstByte => format!("the first byte comes earlier, and all takes less time: `{command}`"),
-        Check::Connect => format!("it takes no longer after a pause than right after another: `{command}`"),
+        Check::FirstByte => {
+            format!("the first byte comes earlier, and the whole response takes less time: `{command}`")
+        }
+        Check::Connect => {
+            format!("connecting after a pause takes no longer than connecting twice in a row: `{command}`")
+        }
         Check::Reuse => {
-            format!("a client that keeps its connection shows no new one for each request: `{command}`")
+            format!("the client uses one connection for all requests: `{command}`")
         }
     }
 }

@@ -58,7 +58,7 @@ pub fn statement(statement: &Statement, lang: Lang) -> String {
     }
 }
 
-/// What was measured.
+/// The name of a measured quantity.
 pub fn measure(measurement: &Measurement, lang: Lang) -> Cow<'_, str> {
     match lang {
         Lang::En => en::measure(&measurement.kind),
@@ -66,7 +66,7 @@ pub fn measure(measurement: &Measurement, lang: Lang) -> Cow<'_, str> {
     }
 }
 
-/// A unit as it stands behind this value.
+/// A unit as printed after this value.
 pub fn unit(unit: Unit, value: f64, lang: Lang) -> &'static str {
     match lang {
         Lang::En => en::unit(unit, value),
@@ -101,7 +101,10 @@ pub fn verify(finding: &Finding, lang: Lang) -> Option<String> {
         if finding.verify.as_ref().is_some_and(Verify::is_over_quic) {
             return None;
         }
-        return Some(clause.to_owned());
+        return match lang {
+            Lang::En => Some(clause.to_owned()),
+            Lang::Zh => zh::verification(finding.cause).map(str::to_owned),
+        };
     };
     let command = verify.command(check);
     Some(match lang {
@@ -178,7 +181,7 @@ pub fn verdict_of(verdict: &Verdict, findings: &[Finding], lang: Lang) -> String
     }
 }
 
-/// What follows from two captures of one connection.
+/// A conclusion from two captures of one connection.
 pub fn pair_statement(statement: &PairStatement, lang: Lang) -> String {
     match lang {
         Lang::En => en::pair::statement(statement),
@@ -186,7 +189,7 @@ pub fn pair_statement(statement: &PairStatement, lang: Lang) -> String {
     }
 }
 
-/// What was changed between two captures.
+/// A change between two captures.
 pub fn pair_change(change: &Change, lang: Lang) -> String {
     match lang {
         Lang::En => en::pair::change(change),
@@ -202,7 +205,7 @@ pub fn pair_caveat(caveat: &PairCaveat, lang: Lang) -> String {
     }
 }
 
-/// What follows from a comparison of two transfers, A and B.
+/// A conclusion from a comparison of two transfers, A and B.
 pub fn comparison_statement(statement: &ComparisonStatement, lang: Lang) -> String {
     match lang {
         Lang::En => en::compare::statement(statement),

@@ -20,6 +20,7 @@ mod sending;
 mod spread;
 mod vantage;
 mod verdict;
+mod verify;
 
 pub(super) use decryption::decryption;
 pub(super) use icmp::icmp_error;
@@ -29,6 +30,7 @@ pub(super) use path::path;
 pub(super) use problem::problem;
 pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
+pub(super) use verify::verification;
 use whyslow_analysis::{Action, Check, Question, Statement};
 
 pub(super) fn statement(of: &Statement) -> String {

@@ -31,7 +31,7 @@ pub fn line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
 /// Writes any value for a page that shows it: all of its text is harmless, file names too.
 ///
 /// # Errors
-/// Those of `out`, and when the value has no JSON.
+/// Errors of `out`, and values without JSON.
 pub fn to_people(value: &impl Serialize, out: impl Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Harmless::<CompactFormatter>::to_people()))
 }
@@ -40,7 +40,7 @@ pub fn to_people(value: &impl Serialize, out: impl Write) -> serde_json::Result<
 /// hidden characters are written as JSON escapes.
 ///
 /// # Errors
-/// Those of `out`, and when the value has no JSON.
+/// Errors of `out`, and values without JSON.
 pub fn log_line(value: &impl Serialize, mut out: impl Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut out, Harmless::<CompactFormatter>::exact()))?;
     writeln!(out).map_err(serde_json::Error::io)

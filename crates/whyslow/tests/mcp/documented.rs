@@ -1,5 +1,5 @@
-//! The tools, sizes and session in docs/mcp.md are as the program prints them. `TABLES=update cargo
-//! test -p whyslow --test mcp` writes them.
+//! The tools, sizes and session in docs/reference/mcp.md are as the program prints them.
+//! `TABLES=update cargo test -p whyslow --test mcp` writes them.
 
 use crate::captures::KNOWN;
 use crate::client::{Assistant, Pipes, samples};
@@ -11,14 +11,14 @@ use std::fs;
 use std::path::PathBuf;
 
 fn page() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp.md")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/mcp.md")
 }
 
 /// The page with one part replaced.
 fn with(page: &str, part: &str, text: &str) -> String {
     let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
-    let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("docs/mcp.md has the part {part}"));
-    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("docs/mcp.md ends the part {part}"));
+    let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("docs/reference/mcp.md has the part {part}"));
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("docs/reference/mcp.md ends the part {part}"));
     format!("{before}{begin}\n{}\n\n{end}{after}", text.trim_end())
 }
 
@@ -82,6 +82,9 @@ fn the_page_is_true() {
     if std::env::var_os("TABLES").is_some_and(|what| what == "update") {
         fs::write(page(), real).unwrap();
     } else {
-        assert!(written == real, "docs/mcp.md differs: TABLES=update cargo test -p whyslow --test mcp writes it");
+        assert!(
+            written == real,
+            "docs/reference/mcp.md differs: TABLES=update cargo test -p whyslow --test mcp writes it"
+        );
     }
 }

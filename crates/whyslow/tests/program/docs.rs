@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use whyslow_analysis::cause::Cause;
 use whyslow_diagnosis::cause_pages;
 
 /// Commands that do not run here: a part of the command, and the reason. Their options are checked.
@@ -338,35 +339,30 @@ fn indented(text: &str) -> String {
     text.trim_end().lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_causes_are_those_of_the_rules() {
+    // Headings of the rule come below the cause's.
+    let below = |about: &str| -> String {
+        let lines = about.lines().map(|line| match line.starts_with('#') {
+            true => format!("#{line}\n"),
+            false => format!("{line}\n"),
+        });
+        lines.collect::<String>().trim().to_owned()
+    };
     let mut text = "# All causes\n\nFor those who look up a cause: the documentation of its rule, which `whyslow causes NAME` prints. \
                     Generated.\n"
         .to_owned();
-    for cause in whyslow_analysis::cause::Cause::ALL {
+    for cause in Cause::ALL {
         let slug = cause.slug();
-        // Headings of the rule come below the cause's.
-        let about: String = cause_pages::of(*cause)
-            .lines()
-            .map(|line| if line.starts_with('#') { format!("#{line}\n") } else { format!("{line}\n") })
-            .collect();
-        let _ = write!(text, "\n## {slug}\n\n{}\n\n[A recorded case](../../casebook/{slug}.md)\n", about.trim());
+        let about = below(&cause_pages::of(*cause));
+        let _ = write!(text, "\n## {slug}\n\n{about}\n\n[A recorded case](../../casebook/{slug}.md)\n");
+    }
+    text += "\n# Found by `whyslow host` alone\n";
+    for cause in whyslow_host::causes::ALL.iter().filter(|cause| Cause::from_slug(cause.slug()).is_none()) {
+        let _ = write!(text, "\n## {cause}\n\n{}\n", below(&whyslow_host::causes::markdown(*cause)));
     }
     generated("docs/reference/causes.md", &text);
-}
-
-/// The glossary has each cause with the first sentence of its rule.
-#[test]
-fn the_glossary_has_the_causes_of_the_rules() {
-    let glossary = fs::read_to_string(root().join("docs/glossary.md")).unwrap();
-    let [start, end] = ["<!-- causes -->\n", "<!-- /causes -->\n"];
-    let (before, rest) = glossary.split_once(start).unwrap();
-    let (_, after) = rest.split_once(end).unwrap();
-    let line = |cause: &whyslow_analysis::cause::Cause| {
-        format!("- `{}`: {}\n", cause.slug(), cause_pages::of(*cause).lines().next().unwrap())
-    };
-    let causes: String = whyslow_analysis::cause::Cause::ALL.iter().map(line).collect();
-    generated("docs/glossary.md", &format!("{before}{start}{causes}{end}{after}"));
 }
 
 /// One line for each member of an object in a schema: its name, type and description.

@@ -93,10 +93,10 @@ fn of_cause(cause: Cause, action: &Action) -> Option<&'static str> {
         (Cause::Ecn, Action::Link(LinkAction::TuneMarking { .. })) => {
             "give the queue that marks packets a higher target"
         }
-        (Cause::Ecn, Action::Link(LinkAction::AddCapacity { .. })) => "give the queue that marks packets more capacity",
+        (Cause::Ecn, Action::Link(LinkAction::AddCapacity { .. })) => "use a faster link",
         (Cause::MtuBlackHole, Action::Loss(LossAction::PassIcmp)) => "let ICMP \"packet too big\" pass",
         (Cause::MtuBlackHole, Action::Loss(LossAction::ClampMss { .. })) => "clamp the MSS",
-        (Cause::NoSack, Action::Loss(LossAction::EnableSack { .. })) => "enable SACK",
+        (_, Action::Loss(LossAction::EnableSack { .. } | LossAction::EnableSackForProbes { .. })) => "enable SACK",
         (Cause::NoSack, Action::Loss(LossAction::FindSackStripper)) => "find what strips the SACK option",
         (Cause::NoWindowScaling, Action::Sending(SendingAction::EnableWindowScaling { .. })) => {
             "enable window scaling, or find what strips the option"

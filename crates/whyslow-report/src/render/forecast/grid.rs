@@ -41,7 +41,7 @@ pub fn terminal(rows: &[Vec<Cell>], width: usize) -> String {
     page.finish()
 }
 
-/// What all transfers share.
+/// The common properties of all transfers.
 fn title(plan: &Plan) -> String {
     let way = if plan.way == Way::Download { "Downloads" } else { "Uploads" };
     let connection = if plan.reuse { "reused connections" } else { "new connections" };

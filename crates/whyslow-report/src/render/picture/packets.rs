@@ -9,7 +9,7 @@ use whyslow_analysis::End;
 use whyslow_diagnosis::series::{Kind, Mark};
 use whyslow_units::Nanos;
 
-/// Intervals in a picture, at most.
+/// Maximum number of intervals in a picture.
 const MAX_BARS: i64 = 150;
 
 /// The packets of an interval.

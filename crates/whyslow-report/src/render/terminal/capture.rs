@@ -43,13 +43,16 @@ pub(super) fn near(near: Near) -> Option<&'static str> {
 pub(super) fn print(page: &mut Page, analysis: &Analysis, index: usize, capture: &Capture) {
     let connections: Vec<_> = analysis.connections.iter().filter(|c| c.capture == index).collect();
     let mut summary = units::count(capture.packets, "packet");
-    if let Some(duration) = capture.duration_s {
+    if let Some(duration) = capture.duration_s.filter(|_| capture.packets > 1) {
         summary += &format!(" in {}", units::seconds(duration));
     }
     if capture.tcp_packets < capture.packets {
-        summary += &format!(", {} of them TCP", units::thousands(capture.tcp_packets));
+        summary += &match capture.tcp_packets {
+            0 => ", none of them TCP".to_owned(),
+            some => format!(", {} of them TCP", units::thousands(some)),
+        };
     }
-    if !connections.is_empty() || analysis.pairs.is_empty() {
+    if !connections.is_empty() || (analysis.pairs.is_empty() && capture.tcp_packets > 0) {
         summary += &format!(", {}", units::count(connections.len() as u64, "connection"));
         let quic = connections.iter().filter(|connection| connection.quic.is_some()).count();
         match (quic, connections.len()) {

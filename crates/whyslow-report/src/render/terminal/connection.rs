@@ -166,8 +166,8 @@ fn print_state(page: &mut Page, connection: &Connection) {
     let text = match connection.state {
         State::Unanswered => {
             let sent = connection.handshake.as_ref().map_or(1, |h| h.retries[End::Client.index()].saturating_add(1));
-            let who = if connection.icmp.is_empty() { "nobody" } else { "the server never" };
-            format!("{who} answered: {} sent", units::count(sent, "SYN"))
+            let who = if connection.icmp.is_empty() { "no response" } else { "no response of the server" };
+            format!("{who}: {} sent", units::count(sent, "SYN"))
         }
         State::Refused => "refused: the SYN was answered by a reset".to_owned(),
         State::HalfClosed => {

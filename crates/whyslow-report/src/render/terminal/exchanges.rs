@@ -29,10 +29,10 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
     let mut table = Table::new(vec![
         Column::figures("start"),
         Column::figures("request"),
-        Column::figures("answer"),
+        Column::figures("response"),
         Column::figures("waited"),
-        Column::figures("of it server"),
-        Column::figures("before: client").optional(),
+        Column::figures("server"),
+        Column::figures("client before").optional(),
         Column::figures("idle").optional(),
         Column::words("what").optional(),
     ]);

@@ -9,7 +9,7 @@ use whyslow_units::Nanos;
 
 /// Vantage, handshake and directions.
 pub(super) fn print(page: &mut Page, connection: &Connection) {
-    let place = near(connection.near).unwrap_or("where it was captured cannot be told");
+    let place = near(connection.near).unwrap_or("captured at an unknown place");
     let reason = words::vantage(&connection.near_reason, page.lang());
     page.wrapped(&Line::new().pad(2), Style::new(), &format!("{place}: {reason}"));
     let closed = match (connection.state, connection.closed_by) {

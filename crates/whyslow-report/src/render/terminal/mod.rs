@@ -36,11 +36,11 @@ pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=200;
 pub struct View {
     /// Columns of the terminal; the page stays within [`WIDTHS`].
     pub width: usize,
-    /// How many of several connections are shown with their findings; none: as many as fit.
+    /// Number of connections that are shown with their findings; `None` for as many as fit.
     pub top: Option<usize>,
     /// Show everything about the connections, however many there are.
     pub full: bool,
-    /// The transfer that is shown of a connection in full, from 1; none: all.
+    /// The transfer that is shown of a connection in full, from 1; `None` for all.
     pub transfer: Option<usize>,
     /// The language of its sentences.
     pub lang: Lang,

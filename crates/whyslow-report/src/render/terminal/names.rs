@@ -7,7 +7,7 @@ use whyslow_analysis::{Assumed, Cause, Connection, Endpoint, Frame, LimitingFact
 /// What a promise rests on.
 pub(in crate::render) fn assumed(assumed: Assumed) -> String {
     format!(
-        "if the path carries more than {}, of which the capture shows {} (`--path-rate` says what it carries)",
+        "if the link carries more than {}; the capture shows {} (`--path-rate` gives the link's rate)",
         units::rate(assumed.needed_bps),
         units::rate(assumed.seen_bps)
     )
@@ -114,7 +114,7 @@ pub(in crate::render) fn cause_color(cause: Cause) -> Style {
     color(limit)
 }
 
-/// Both ends, with a mark for QUIC and none for TCP.
+/// Both ends; QUIC has a mark.
 pub(in crate::render) fn ends(connection: &Connection) -> String {
     let quic = if connection.quic.is_some() { " (QUIC)" } else { "" };
     format!("{} → {}{quic}", endpoint(&connection.client), endpoint(&connection.server))

@@ -84,7 +84,7 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     let all = analysis.connections.iter().flat_map(|c| &c.transfers);
     let unknown = all.filter(|one| one.is_verdict_unknown()).count() as u64;
     if unknown > 0 {
-        text += &format!("; what slowed {} cannot be told", units::count(unknown, "transfer"));
+        text += &format!("; the cause is unknown for {}", units::count(unknown, "transfer"));
     }
     page.wrapped(&Line::new(), Style::new(), &text);
 }
@@ -92,7 +92,7 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
 fn print_causes(page: &mut Page, causes: &[CauseCost]) {
     let mut table = Table::new(vec![
         Column::words("cause"),
-        Column::figures("time lost"),
+        Column::figures("cost"),
         Column::figures("connections"),
         Column::words("worst"),
     ]);
@@ -129,7 +129,7 @@ fn print_shared(page: &mut Page, findings: &[&Finding]) {
     let mut table = Table::new(vec![
         Column::words("shared by"),
         Column::words("cause"),
-        Column::figures("time lost"),
+        Column::figures("cost"),
         Column::words(""),
     ]);
     for spanning in findings.iter().take(SHARED) {
@@ -165,7 +165,7 @@ fn print_worst(page: &mut Page, worst: &[&Connection]) {
         Column::figures("bytes up").optional(),
         Column::figures("bytes down").optional(),
         Column::figures("took").optional(),
-        Column::figures("lost"),
+        Column::figures("cost"),
         Column::words("cause"),
     ]);
     for one in worst.iter().take(WORST) {

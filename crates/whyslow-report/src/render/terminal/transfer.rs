@@ -45,7 +45,9 @@ pub(super) fn print_label(page: &mut Page, which: Option<&str>, transfer: &Trans
 pub(super) fn print_body(page: &mut Page, transfer: &Transfer, full: bool) {
     timeline::print(page, transfer, full, 2);
     let is_unexplained = matches!(transfer.verdict, Verdict::Unknown | Verdict::Unexplained { .. });
-    if full || is_unexplained {
+    // A capture without usable times shows a round trip of nothing.
+    let is_timed = transfer.path.round_trip_ms.value() != Some(0.0);
+    if is_timed && (full || is_unexplained) {
         let label = Line::new().pad(2).styled(DIM, Label::Path.text(page.lang())).plain("  ");
         page.wrapped(&label, Style::new(), &words::path(&transfer.path, page.lang()));
     }

@@ -20,14 +20,14 @@ pub(super) fn statement(statement: &CommonStatement, worst: &str) -> String {
 pub(super) fn question(question: &CommonQuestion) -> String {
     match question {
         CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
-            "it does not fit that the model, limited by this too, takes {:.3} s where {:.3} s were measured: something else took time as well",
-            model_s.as_secs_f64(),
-            measured_s.as_secs_f64()
+            "not certain, because the model with the same limit takes {} instead of the measured {}: something else took time, too",
+            time(*model_s),
+            time(*measured_s)
         ),
         CommonQuestion::ModelDisagrees { model_s, measured_s } => format!(
-            "not certain, because a simulation with this limit takes {:.3} s instead of the measured {:.3} s",
-            model_s.as_secs_f64(),
-            measured_s.as_secs_f64()
+            "not certain, because a simulation with this limit takes {} instead of the measured {}",
+            time(*model_s),
+            time(*measured_s)
         ),
         CommonQuestion::OpeningNotCaptured => {
             "not certain, because the opening of the connection was not captured: start the capture before it"
@@ -41,7 +41,7 @@ pub(super) fn question(question: &CommonQuestion) -> String {
                 .to_owned()
         }
         CommonQuestion::LinkShared => {
-            "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
+            "the link was full meanwhile: if this transfer is faster, the others on the link are slower".to_owned()
         }
         CommonQuestion::Encrypted => {
             "QUIC encrypts acknowledgements, windows and losses: this rests on the sizes and times of packets, and the capture cannot show more: give a key log (--keylog FILE) to know".to_owned()

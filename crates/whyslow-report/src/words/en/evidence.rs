@@ -1,4 +1,4 @@
-//! What follows without packets.
+//! Findings without packets.
 
 mod device;
 mod phase;
@@ -25,7 +25,10 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             window.map_or(String::new(), |window| format!(" (window: {})", bytes(window)))
         ),
         S::PeerShut { waiting } => {
-            format!("the application at the peer does not read: {} wait for its window, which is shut", bytes(*waiting))
+            format!(
+                "the application at the peer does not read: {} wait for its window, which is closed",
+                bytes(*waiting)
+            )
         }
         S::Unread { bytes: unread } => {
             format!("the application here does not read: {} have come and lie unread", bytes(*unread))

@@ -380,7 +380,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             seconds(*waited)
         ),
         S::PeerWindowShut { connections: of_peer } => format!(
-            "the application at {} does not read: {} wait for its window, which is shut",
+            "the application at {} does not read: {} wait for its window, which is closed",
             of_peer.peer,
             with(of_peer)
         ),

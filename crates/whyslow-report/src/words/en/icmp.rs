@@ -9,18 +9,18 @@ pub(in crate::words) fn icmp_error(error: &IcmpError) -> String {
     let size = error.size.filter(|_| matches!(error.kind, Fate::TooBig(_)));
     let size = size.map_or(String::new(), |size| format!(" of {} B", thousands(size.into())));
     let then = match error.obeyed {
-        Some(true) => "; the sender sends shorter ones from then on",
+        Some(true) => "; the sender then sends shorter ones",
         Some(false) => "; the sender ignores it",
         None => "",
     };
-    format!("{} reports of the {about}'s packets{size}: {}{then}", error.by, fate(error.kind))
+    format!("{} reports about the {about}'s packets{size}: {}{then}", error.by, fate(error.kind))
 }
 
 /// What an ICMP error reports, of several packets.
 fn fate(fate: Fate) -> String {
     match fate {
         Fate::TooBig(Some(mtu)) => {
-            format!("too long, {} B pass (fragmentation needed)", thousands(mtu.into()))
+            format!("too long, at most {} B pass (fragmentation needed)", thousands(mtu.into()))
         }
         Fate::TooBig(None) => "too long (fragmentation needed)".to_owned(),
         Fate::NetworkUnreachable => "no route to their network".to_owned(),

@@ -26,7 +26,7 @@ pub(super) fn statement(statement: &LinkStatement) -> String {
             time(*whole_s),
         ),
         LinkStatement::Policed { segments, shown, cost_s, whole_s } => format!(
-            "a policer is possible: {} lost, and {}: {} of {}",
+            "this looks like a policer: {} lost, and {}; that took {} of {}",
             if *segments == 1 { "1 segment was".to_owned() } else { format!("{} segments were", thousands(*segments)) },
             policer(shown),
             time(*cost_s),
@@ -76,7 +76,7 @@ fn policer(shown: &PolicerEvidence) -> String {
                 QueueSight::Absent => "although no queue grew",
                 QueueSight::Hidden => "and a queue cannot be seen here",
             };
-            format!("between losses always {} passed, {queue}", rate(*rate_bps))
+            format!("between losses the rate was always {}, {queue}", rate(*rate_bps))
         }
         PolicerEvidence::ExcessLost { offered_bps, passed_bps } => format!(
             "of {} and more that were offered only {} passed, and what passed did not wait in a queue",
@@ -103,7 +103,9 @@ fn bottleneck(link: &SharedBottleneck) -> String {
     match excess {
         Excess::Queued => format!("{those} shared a bottleneck of {rates}"),
         Excess::Dropped => {
-            format!("a policer is possible: {those} shared {rates}, and lost what exceeded it, although no queue grew")
+            format!(
+                "this looks like a policer: {those} shared {rates}; segments beyond that were lost, although no queue grew"
+            )
         }
     }
 }

@@ -25,7 +25,7 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
         Verdict::UnknownElided => "the text does not show the cause: packets were left out of it".to_owned(),
         Verdict::Unexplained { limits, whole } => unexplained(limits, *whole),
         Verdict::WaitedForOther => {
-            "it waited for another connection between the same hosts, which worked meanwhile: nothing was lost by it"
+            "it waited for another connection between the same hosts, which worked meanwhile: this cost nothing"
                 .to_owned()
         }
         Verdict::QueuedBehindOther => {
@@ -35,11 +35,38 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
 }
 
 fn unexplained(limits: &[(LimitingFactor, Nanos)], whole: Nanos) -> String {
-    let name = |limit: LimitingFactor| limit.slug().replace('-', " ");
     if let [(limit, took)] = limits {
-        return format!("{} took {} of {}; no cause of it is proven", name(*limit), time(*took), time(whole));
+        return format!("{} of {} went to {}, without a proven cause", time(*took), time(whole), limited_by(*limit));
     }
     let sum: Nanos = limits.iter().map(|(_, took)| *took).sum();
-    let parts: Vec<String> = limits.iter().map(|(limit, took)| format!("{} {}", name(*limit), time(*took))).collect();
-    format!("no cause is proven for {} of {}: {}", time(sum), time(whole), parts.join(", "))
+    let parts: Vec<String> =
+        limits.iter().map(|(limit, took)| format!("{} {}", limited_by(*limit), time(*took))).collect();
+    format!("{} of {} have no proven cause: {}", time(sum), time(whole), parts.join(", "))
+}
+
+/// A limit as the subject of a time.
+fn limited_by(limit: LimitingFactor) -> &'static str {
+    match limit {
+        LimitingFactor::Handshake => "the handshake",
+        LimitingFactor::TlsHandshake => "the TLS handshake",
+        LimitingFactor::RequestWait => "the request's round trip",
+        LimitingFactor::ServerThink => "the server's processing",
+        LimitingFactor::ClientThink => "the client's processing",
+        LimitingFactor::Idle => "idle time",
+        LimitingFactor::SlowStart => "slow start",
+        LimitingFactor::CongestionAvoidance => "congestion avoidance",
+        LimitingFactor::ReceiveWindow => "a full receive window",
+        LimitingFactor::ZeroWindow => "a closed receive window",
+        LimitingFactor::SenderCap => "a limit of the sender",
+        LimitingFactor::ProtocolWindow => "a full window of the application's protocol",
+        LimitingFactor::Application => "pauses of the sending application",
+        LimitingFactor::Pacing => "the sender's own rate",
+        LimitingFactor::NagleDelayedAck => "small segments that waited for a delayed ACK",
+        LimitingFactor::AckDelay => "late ACKs",
+        LimitingFactor::LossRecovery => "loss recovery",
+        LimitingFactor::Timeout => "retransmission timeouts",
+        LimitingFactor::Bandwidth => "a full link",
+        LimitingFactor::RoundTrip => "the last round trip",
+        LimitingFactor::Unknown => "unknown limits",
+    }
 }

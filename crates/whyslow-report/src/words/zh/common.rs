@@ -21,14 +21,14 @@ pub(super) fn statement(statement: &CommonStatement, worst: &str) -> String {
 pub(super) fn question(question: &CommonQuestion) -> String {
     match question {
         CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
-            "模型在同一限制下只需 {:.3} s，而实测为 {:.3} s：还有别的因素在耗时",
-            model_s.as_secs_f64(),
-            measured_s.as_secs_f64()
+            "模型在同一限制下只需 {}，而实测为 {}：还有别的因素在耗时",
+            time(*model_s),
+            time(*measured_s)
         ),
         CommonQuestion::ModelDisagrees { model_s, measured_s } => format!(
-            "不能确定，因为在这一限制下模拟需要 {:.3} s，而实测为 {:.3} s",
-            model_s.as_secs_f64(),
-            measured_s.as_secs_f64()
+            "不能确定，因为在这一限制下模拟需要 {}，而实测为 {}",
+            time(*model_s),
+            time(*measured_s)
         ),
         CommonQuestion::OpeningNotCaptured => {
             "不能确定，因为没有抓到连接的建立过程：请在建立连接之前开始抓包".to_owned()

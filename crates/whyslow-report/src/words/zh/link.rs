@@ -26,7 +26,7 @@ pub(super) fn statement(statement: &LinkStatement) -> String {
             time(*cost_s),
         ),
         LinkStatement::Policed { segments, shown, cost_s, whole_s } => format!(
-            "可能存在限速丢弃（policing）：丢失了 {} 个报文段，{}：{} 中占 {}",
+            "看起来是限速丢弃（policing）：丢失了 {} 个报文段，{}；{} 中占 {}",
             thousands(*segments),
             policer(shown),
             time(*whole_s),
@@ -98,7 +98,7 @@ fn bottleneck(link: &SharedBottleneck) -> String {
     match excess {
         Excess::Queued => format!("{those}共用一个 {rates}的瓶颈，持续 {}", time(*time_s)),
         Excess::Dropped => format!(
-            "可能存在限速丢弃（policing）：{those}共用 {rates}，持续 {}，超出部分丢失，但没有排队",
+            "看起来是限速丢弃（policing）：{those}共用 {rates}，持续 {}，超出部分丢失，但没有排队",
             time(*time_s)
         ),
     }

@@ -186,7 +186,7 @@ pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
     })
 }
 
-/// As it stands behind a value.
+/// The unit as printed after a value.
 pub(in crate::words) fn unit(unit: Unit) -> &'static str {
     unit.symbol()
 }

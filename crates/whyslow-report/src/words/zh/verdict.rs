@@ -28,11 +28,38 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
 }
 
 fn unexplained(limits: &[(LimitingFactor, Nanos)], whole: Nanos) -> String {
-    let name = |limit: LimitingFactor| limit.slug().replace('-', " ");
     if let [(limit, took)] = limits {
-        return format!("{} 中有 {} 是{}；没有证实的原因", time(whole), time(*took), name(*limit));
+        return format!("{} 中有 {} 用于{}，原因未能证实", time(whole), time(*took), limited_by(*limit));
     }
     let sum: Nanos = limits.iter().map(|(_, took)| *took).sum();
-    let parts: Vec<String> = limits.iter().map(|(limit, took)| format!("{} {}", name(*limit), time(*took))).collect();
-    format!("{} 中的 {} 没有证实的原因：{}", time(whole), time(sum), parts.join("，"))
+    let parts: Vec<String> =
+        limits.iter().map(|(limit, took)| format!("{} {}", limited_by(*limit), time(*took))).collect();
+    format!("{} 中有 {} 的原因未能证实：{}", time(whole), time(sum), parts.join("，"))
+}
+
+/// A limit as the subject of a time.
+fn limited_by(limit: LimitingFactor) -> &'static str {
+    match limit {
+        LimitingFactor::Handshake => "握手",
+        LimitingFactor::TlsHandshake => "TLS 握手",
+        LimitingFactor::RequestWait => "请求的往返",
+        LimitingFactor::ServerThink => "服务器处理",
+        LimitingFactor::ClientThink => "客户端处理",
+        LimitingFactor::Idle => "空闲",
+        LimitingFactor::SlowStart => "慢启动",
+        LimitingFactor::CongestionAvoidance => "拥塞避免",
+        LimitingFactor::ReceiveWindow => "接收窗口已满",
+        LimitingFactor::ZeroWindow => "接收窗口关闭",
+        LimitingFactor::SenderCap => "发送端的上限",
+        LimitingFactor::ProtocolWindow => "应用协议的窗口已满",
+        LimitingFactor::Application => "发送应用的停顿",
+        LimitingFactor::Pacing => "发送端自行限速",
+        LimitingFactor::NagleDelayedAck => "小报文段等待延迟的 ACK",
+        LimitingFactor::AckDelay => "迟到的 ACK",
+        LimitingFactor::LossRecovery => "丢包恢复",
+        LimitingFactor::Timeout => "重传超时",
+        LimitingFactor::Bandwidth => "链路已满",
+        LimitingFactor::RoundTrip => "最后一个往返",
+        LimitingFactor::Unknown => "未知的限制",
+    }
 }

@@ -68,7 +68,12 @@ fn elided_packets_have_no_verdict() {
     assert_eq!((&upload["limits"][0]["limit"], upload["limits"].as_array().unwrap().len()), (&"unknown".into(), 1));
     assert_eq!((upload["findings"].as_array().unwrap().len(), &upload["model_s"]), (0, &Value::Null));
     let page = stdout(&[&path]);
-    assert!(page.contains("cannot be told") && !page.contains("healthy") && !page.contains("was held back"), "{page}");
+    assert!(
+        page.contains("the cause is unknown for 1 transfer")
+            && !page.contains("healthy")
+            && !page.contains("was held back"),
+        "{page}"
+    );
     let compared = stdout(&["compare", &format!("{path}#1.1"), &format!("{path}#2.1")]);
     let compared = compared.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -113,7 +118,10 @@ fn hidden_hosts_stay_as_written_in_all_output() {
     let (_folder, path) = self::folder(unreachable);
     let page = stdout(&[&path]);
     assert!(page.contains("x.x.x.x:80 did not receive the SYN: gw cannot reach x.x.x.x "), "{page}");
-    assert!(page.contains("ICMP: gw reports of the client's packets: the host cannot be reached (frame 2)"), "{page}");
+    assert!(
+        page.contains("ICMP: gw reports about the client's packets: the host cannot be reached (frame 2)"),
+        "{page}"
+    );
     let connection = &json(&path)["connections"][0];
     assert!(connection["icmp"][0]["by"] == "gw" && !connection.to_string().contains("198.18."), "{connection}");
 }

@@ -76,7 +76,7 @@ fn histogram(sorted: &[Nanos]) -> String {
         counts[(column.round() as usize).min(COLUMNS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(1).max(1);
-    // What is there at all can be seen.
+    // Any count above zero is visible.
     let step = |count: usize| STEPS[(count * STEPS.len()).div_ceil(most).saturating_sub(1).min(STEPS.len() - 1)];
     counts.iter().map(|&count| if count == 0 { ' ' } else { step(count) }).collect()
 }

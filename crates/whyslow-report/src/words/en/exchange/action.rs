@@ -50,8 +50,8 @@ pub(in crate::words::en) fn action(action: &ExchangeAction) -> String {
         A::ReadServerLog { about } => format!("check in the log of the server, or of a proxy before it, {}", log(*about)),
         A::FindWhyClientClosed { state } => client_closed(*state),
         A::FindResettingBox { end } => format!(
-            "find the firewall or balancer between the two ends that sends resets in the name of the {}, which went on behind this one",
-            name(*end)
+            "find the firewall or balancer between the two ends that sends resets in the name of the {end}: the {end} continued after this one",
+            end = name(*end)
         ),
         A::FindWhyServerDrops => {
             "find out why the server drops connections that it has accepted: a full backlog (tcp_abort_on_overflow), a limit, or a proxy without a backend".to_owned()

@@ -72,7 +72,7 @@ pub(super) fn requests_one_by_one(requests: u64, rtt: Nanos, spent: Nanos, whole
 
 pub(super) fn bursts(bursts: u64, interval: Nanos, rtt: Nanos) -> String {
     format!(
-        "a proxy is possible: the data arrived in {}, one every {}, as in the slow start of a second connection behind this one, whose round trip is {}",
+        "this looks like a proxy: the data arrived in {}, one every {}, as in the slow start of a second connection behind this one, whose round trip is {}",
         count(bursts, "growing burst"),
         time(interval),
         time(rtt),
@@ -81,7 +81,7 @@ pub(super) fn bursts(bursts: u64, interval: Nanos, rtt: Nanos) -> String {
 
 pub(super) fn hops_differ(handshake: Nanos, response: Nanos) -> String {
     format!(
-        "a proxy is possible: the handshake took {} and the response {}, and their packets passed different numbers of routers",
+        "this looks like a proxy: the handshake took {} and the response {}, and their packets passed different numbers of routers",
         time(handshake),
         time(response),
     )

@@ -50,7 +50,7 @@ pub(super) fn first_reply_slow(reply: FirstReply, took: Nanos, later: Nanos) -> 
         FirstReply::DataAck => "the ACK of the first data",
     };
     let (took, later) = (time(took), time(later));
-    format!("{reply} took {took} on the path, and later round trips {later}: the first packet had to set something up")
+    format!("{reply} took {took}, later round trips {later}: the network had to set something up for the first packet")
 }
 
 pub(super) fn retransmitted(syns: u64, syn_acks: u64, took: Nanos, opening: Opening) -> String {

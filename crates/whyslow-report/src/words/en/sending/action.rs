@@ -115,10 +115,10 @@ fn rate_limit(rate_bps: f64) -> String {
 fn limited(cap: Option<FirstWindow>) -> String {
     cap.map_or(String::new(), |FirstWindow { window, segments, needed }| {
         format!(
-            "; the receiver's first window of {} B lets no more than {} of the {} out at once in any case",
+            "; the receiver's first window of {} B allows at most {} of the {} at once",
             thousands(window),
-            count(segments, "segment"),
-            thousands(needed),
+            thousands(segments),
+            count(needed, "segment"),
         )
     })
 }
@@ -128,21 +128,19 @@ fn buffer(need: &BufferNeed) -> String {
     let size = format!("{} B", thousands(need.bytes));
     let rate = rate(need.rate_bps);
     let from = match need.rate {
-        RateSource::Given => format!("the link carries {rate} (--path-rate)"),
-        RateSource::Bursts => format!("the network delivered bursts at {rate}"),
-        RateSource::Guess => {
-            format!(
-                "the capture does not show the rate of the link (give --path-rate); {rate} is 8 times the measured rate"
-            )
-        }
-    };
-    match need.sized_by {
-        SizedBy::BandwidthDelay => format!(
-            "At least {size}: {from}, and twice the bandwidth-delay product at a round trip of {} is needed",
-            time(need.rtt_s)
+        RateSource::Given => format!("{rate}, the rate of the link"),
+        RateSource::Bursts => format!("{rate}, the rate of bursts in this capture"),
+        RateSource::Guess => format!(
+            "{rate}, 8 times the measured rate: the capture does not show the rate of the link, so give it with --path-rate"
         ),
-        SizedBy::Transfer => format!("At least {size}: all of this transfer then goes out at once ({from})"),
-        SizedBy::Most => format!("Start with {size} at a round trip of {}: {from}", time(need.rtt_s)),
+    };
+    let rtt = time(need.rtt_s);
+    match need.sized_by {
+        SizedBy::BandwidthDelay => format!("Use at least {size}, twice what a round trip of {rtt} needs at {from}"),
+        SizedBy::Transfer => {
+            format!("Use at least {size}, so that all of this transfer goes out at once; assumed is {from}")
+        }
+        SizedBy::Most => format!("Begin with {size}, for a round trip of {rtt} at {from}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::words::en::ends::syn;
 use crate::words::en::spread::spread;
-use crate::words::quantity::{count, rate, thousands, time, window_rate};
+use crate::words::quantity::{count, number, rate, thousands, time, window_rate};
 use whyslow_analysis::{End, SpreadCost};
 use whyslow_units::Nanos;
 
@@ -167,11 +167,11 @@ pub(super) fn paced(rate_bps: f64, held_s: Nanos, whole_s: Nanos, flight: u64) -
 
 pub(super) fn amplification(request: u64, flight: u64, filled_window: bool, segments: u64) -> String {
     format!(
-        "the server answered a request of {} B with {} B before the first ACK{}: {:.0} times the request, {} segments where 10 are usual",
+        "the server answered a request of {} B with {} B before the first ACK{}: {} times the request, {} segments where 10 are usual",
         thousands(request),
         thousands(flight),
         if filled_window { ", the whole receive window" } else { "" },
-        flight as f64 / request.max(1) as f64,
+        number(flight as f64 / request.max(1) as f64),
         thousands(segments),
     )
 }

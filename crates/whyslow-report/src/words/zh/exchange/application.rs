@@ -64,7 +64,7 @@ pub(super) fn requests_one_by_one(requests: u64, rtt: Nanos, spent: Nanos, whole
 
 pub(super) fn bursts(bursts: u64, interval: Nanos, rtt: Nanos) -> String {
     format!(
-        "可能有代理：数据分 {} 批到达且逐批增大，间隔 {}，像是本连接（往返时延 {}）背后另一条连接的慢启动",
+        "看起来有代理：数据分 {} 批到达且逐批增大，间隔 {}，像是本连接（往返时延 {}）背后另一条连接的慢启动",
         thousands(bursts),
         time(interval),
         time(rtt),
@@ -72,7 +72,7 @@ pub(super) fn bursts(bursts: u64, interval: Nanos, rtt: Nanos) -> String {
 }
 
 pub(super) fn hops_differ(handshake: Nanos, response: Nanos) -> String {
-    format!("可能有代理：握手用了 {}，响应用了 {}，而且两者的报文经过的路由器数不同", time(handshake), time(response))
+    format!("看起来有代理：握手用了 {}，响应用了 {}，而且两者的报文经过的路由器数不同", time(handshake), time(response))
 }
 
 pub(super) fn record(late: Nanos, record: u64, flights: u64) -> String {

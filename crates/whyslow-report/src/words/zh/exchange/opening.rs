@@ -50,7 +50,7 @@ pub(super) fn first_reply_slow(reply: FirstReply, took: Nanos, later: Nanos) -> 
         FirstReply::DataAck => "对第一批数据的确认",
     };
     let (took, later) = (time(took), time(later));
-    format!("{reply}在路径上用了 {took}，而之后的往返时延为 {later}：第一个报文要先建立某种状态")
+    format!("{reply}用了 {took}，而之后的往返时延为 {later}：网络要先为第一个报文建立某种状态")
 }
 
 pub(super) fn initial_retransmitted(again: u64, took: Nanos, opening: Opening) -> String {

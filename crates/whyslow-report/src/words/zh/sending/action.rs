@@ -115,16 +115,16 @@ fn buffer(need: &BufferNeed) -> String {
     let size = format!("{} B", thousands(need.bytes));
     let rate = rate(need.rate_bps);
     let from = match need.rate {
-        RateSource::Given => format!("链路速率 {rate}（--path-rate）"),
-        RateSource::Bursts => format!("网络曾以 {rate} 送达突发数据"),
-        RateSource::Guess => format!("抓包看不出链路速率（可用 --path-rate 给出）；{rate} 是实测速率的 8 倍"),
+        RateSource::Given => format!("链路速率 {rate}"),
+        RateSource::Bursts => format!("抓包中突发数据的速率 {rate}"),
+        RateSource::Guess => format!("实测速率的 8 倍 {rate}：抓包看不出链路速率，请用 --path-rate 给出"),
     };
     match need.sized_by {
         SizedBy::BandwidthDelay => {
-            format!("至少 {size}：{from}，往返时延 {} 时需要带宽时延积的两倍", time(need.rtt_s))
+            format!("至少用 {size}，即往返时延 {} 时所需的两倍，按{from}", time(need.rtt_s))
         }
-        SizedBy::Transfer => format!("至少 {size}：这样整个传输可以一次发出（{from}）"),
-        SizedBy::Most => format!("往返时延 {} 时可先用 {size}：{from}", time(need.rtt_s)),
+        SizedBy::Transfer => format!("至少用 {size}，这样整个传输可以一次发出，按{from}"),
+        SizedBy::Most => format!("先用 {size}，适合往返时延 {}，按{from}", time(need.rtt_s)),
     }
 }
 

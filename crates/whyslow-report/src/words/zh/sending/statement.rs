@@ -1,6 +1,6 @@
 //! Statements about windows, segments and ACKs.
 
-use crate::words::quantity::{rate, thousands, time, window_rate};
+use crate::words::quantity::{number, rate, thousands, time, window_rate};
 use crate::words::zh::ends::syn;
 use crate::words::zh::spread::spread;
 use whyslow_analysis::{End, SpreadCost};
@@ -154,11 +154,11 @@ pub(super) fn paced(rate_bps: f64, held_s: Nanos, whole_s: Nanos, flight: u64) -
 
 pub(super) fn amplification(request: u64, flight: u64, filled_window: bool, segments: u64) -> String {
     format!(
-        "服务器对 {} B 的请求在第一个 ACK 之前就发出 {} B{}：是请求的 {:.0} 倍，{} 个报文段，而通常是 10 个",
+        "服务器对 {} B 的请求在第一个 ACK 之前就发出 {} B{}：是请求的 {} 倍，{} 个报文段，而通常是 10 个",
         thousands(request),
         thousands(flight),
         if filled_window { "，占满了接收窗口" } else { "" },
-        flight as f64 / request.max(1) as f64,
+        number(flight as f64 / request.max(1) as f64),
         thousands(segments),
     )
 }
