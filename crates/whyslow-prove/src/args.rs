@@ -19,8 +19,8 @@ pub struct Prove {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) keep: Option<OutputPath>,
 
-    /// Number of times to make each run, of which the median is taken [default: 3 if a run is
-    /// shorter than 3 s, else 1].
+    /// Number of times to make each run, of which the median is taken [default: 1; of transfers
+    /// shorter than 3 s the run that agrees, and each fix that changes the time, 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=25))]
     pub(super) repeat: Option<u32>,
 

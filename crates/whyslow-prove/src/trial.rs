@@ -21,7 +21,7 @@ const SHORT_TIMES: u32 = 3;
 /// Where runs are made.
 pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
-    /// How often each run is made; none: as its length asks for.
+    /// How often each run is made; `None`: short ones that count are repeated.
     pub repeat: Option<u32>,
     /// No run begins later than this after `began`.
     pub limit: Duration,
@@ -83,9 +83,21 @@ impl Workshop<'_> {
     /// If the lab cannot run it, the machine spoils every attempt, or the captures do not show the
     /// transfer.
     pub fn run(&self, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
+        self.run_times(self.repeat.unwrap_or(1), name, scenario, sought)
+    }
+
+    /// As [`run`](Self::run), and a short run several times: those of this name count.
+    ///
+    /// # Errors
+    /// As `run`.
+    pub fn repeat(&self, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
+        let times = if sought.captured_s < SHORT { SHORT_TIMES } else { 1 };
+        self.run_times(self.repeat.unwrap_or(times), name, scenario, sought)
+    }
+
+    fn run_times(&self, repeat: u32, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
         ensure!(!self.is_over(), "not run: the time of --max-time was over");
         let experiment = experiment(name, scenario);
-        let repeat = self.repeat.unwrap_or(if sought.captured_s < SHORT { SHORT_TIMES } else { 1 });
         let settings = run::Settings { repeat, attempts: ATTEMPTS, ..run::Settings::new(self.folder) };
         let results = run::run(&experiment, &settings, &|event| self.show_progress(&event))?;
         let mut trials = Vec::new();
