@@ -1,6 +1,7 @@
 //! [`Captured`]: the transfer to reproduce, with the data from its capture.
 
 use super::packets::Packets;
+use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Analysis, Connection, End, Finding, LimitingFactor, Near, Transfer};
 
 /// A transfer as some capture shows it, or the connection that carried it.
@@ -40,6 +41,7 @@ impl Captured {
             self.transfer().findings.iter().chain(of_connection).collect()
         };
         let mut all = own;
+        all.retain(|finding| !is_outside(finding));
         all.sort_by(|a, b| b.is_waited_for().cmp(&a.is_waited_for()).then(b.cost_s.cmp(&a.cost_s)));
         all
     }
@@ -116,7 +118,6 @@ pub(super) fn verdict<'a>(
     analysis: &'a Analysis,
     of_one: impl Fn(&&'a Connection) -> bool,
 ) -> Option<(&'a Connection, usize)> {
-    let cost = |finding: &Finding| (finding.is_waited_for(), finding.cost_s.0);
     let costs = analysis.connections.iter().filter(of_one).flat_map(|connection| {
         let own = connection.findings.iter().map(cost).max().unwrap_or_default();
         connection.transfers.iter().enumerate().map(move |(index, transfer)| {
@@ -127,9 +128,18 @@ pub(super) fn verdict<'a>(
     costs.max_by_key(|(cost, ..)| *cost).map(|(_, connection, index)| (connection, index))
 }
 
+/// A finding's weight: whether it was waited for, and for how long; nothing outside the connection.
+fn cost(finding: &Finding) -> (bool, i64) {
+    if is_outside(finding) { (false, 0) } else { (finding.is_waited_for(), finding.cost_s.0) }
+}
+
+/// Whether its time lies outside the connection, which is all that a run contains.
+fn is_outside(finding: &Finding) -> bool {
+    finding.cause == Cause::SlowLookup
+}
+
 /// Whether the connection's findings weigh more than its transfer's.
 pub(super) fn is_about_connection(connection: &Connection, index: usize) -> bool {
-    let cost = |finding: &Finding| (finding.is_waited_for(), finding.cost_s.0);
     let own = connection.transfers.get(index).and_then(|transfer| transfer.findings.iter().map(cost).max());
     let whole = connection.findings.iter().map(cost).max();
     whole.is_some_and(|whole| own.is_none_or(|own| whole > own) && whole.1 > 0)

@@ -1,9 +1,9 @@
-//! A netlink socket (netlink(7)): a request, and all of its answer.
+//! A netlink socket (netlink(7)): a request, and all of its answer; or the messages of groups.
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST, NetlinkBuffer};
-use nix::sys::socket::sockopt::ReceiveTimeout;
+use nix::sys::socket::sockopt::{RcvBuf, ReceiveTimeout};
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, setsockopt, socket,
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, setsockopt, socket,
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 use std::io;
@@ -14,6 +14,10 @@ const BUFFER: usize = 64 * 1024;
 
 /// The kernel answers at once: what takes longer never comes.
 const PATIENCE_S: i64 = 2;
+
+/// Messages of groups that wait to be read, bytes: some thousand of 400 bytes, which the kernel counts
+/// as 1 KiB each. It grants up to `net.core.rmem_max`.
+const WAITING: usize = 4 << 20;
 
 /// How often a list is read that changes meanwhile.
 const READINGS: usize = 3;
@@ -50,6 +54,35 @@ impl Netlink {
         let socket = socket(AddressFamily::Netlink, SockType::Datagram, SockFlag::SOCK_CLOEXEC, protocol)?;
         setsockopt(&socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;
         Ok(Self { socket, sequence: 0, buffer: vec![0; BUFFER] })
+    }
+
+    /// Opens a socket for the messages of these groups, a bit each.
+    ///
+    /// # Errors
+    /// Those of socket(2) and bind(2).
+    pub fn listen(protocol: SockProtocol, groups: u32) -> io::Result<Self> {
+        let netlink = Self::open(protocol)?;
+        setsockopt(&netlink.socket, RcvBuf, &WAITING)?;
+        bind(netlink.socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
+        Ok(netlink)
+    }
+
+    /// Waits for messages of the groups, two seconds at most, and passes their bodies to `each`.
+    /// Returns whether the kernel dropped messages, because too many were waiting.
+    ///
+    /// # Errors
+    /// Those of recv(2).
+    pub fn receive(&mut self, each: impl FnMut(&[u8])) -> io::Result<bool> {
+        match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_TRUNC) {
+            Err(nix::Error::EINTR | nix::Error::EAGAIN) => Ok(false),
+            Err(nix::Error::ENOBUFS) => Ok(true),
+            received => {
+                // These answer no request.
+                let datagram = self.buffer.get(..received?).unwrap_or_default();
+                let _ = parts(datagram, 0, each);
+                Ok(false)
+            }
+        }
     }
 
     /// Asks for a list. `parse` makes an item of a message, or none of one that is of no interest.

@@ -82,6 +82,12 @@ pub struct Watch {
     #[arg(long, value_name = "CAUSE", value_parser = whyslow_cli::cause_pages::known, help_heading = "Selecting")]
     pub(crate) cause: Option<Cause>,
 
+    /// Report each connection of this machine that closes, with the kernel's account of it: bytes,
+    /// retransmissions, and the time in which a full window or send buffer held it. The filter of
+    /// packets does not matter for them.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["filter", "server", "cause", "view"])]
+    pub(crate) closed: bool,
+
     /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/2).
     #[arg(long, help_heading = "Output", conflicts_with_all = ["lines"])]
     pub(crate) jsonl: bool,
@@ -198,6 +204,9 @@ impl Watch {
             bail!(
                 "--node, --process, --container, --pod and --namespace need interfaces: a capture does not show programs"
             );
+        }
+        if self.closed && !(cfg!(target_os = "linux") && matches!(from, From::Interfaces(..))) {
+            bail!("--closed needs interfaces of Linux: a capture does not have the kernel's account of connections");
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! [`Batch`]: news on their way to an output.
 
+use super::closed::ClosedConnection;
 use super::record::Record;
 use std::sync::mpsc::Sender;
 use whyslow_analysis::{Connection, Finding, Problem};
@@ -19,6 +20,8 @@ pub(crate) struct Counts {
     pub drops: Drops,
     /// Transfers that have ended and were not reported, because a connection had too many at once.
     pub unlisted: u64,
+    /// Closed connections that are missing; `None` if they are not reported.
+    pub closed_missed: Option<u64>,
 }
 
 /// Packets that did not arrive, or only in part, by reason.
@@ -38,6 +41,8 @@ pub(crate) struct Batch {
     pub records: Vec<Record>,
     /// What connections of a minute had in common.
     pub together: Vec<Finding>,
+    /// Connections of this machine that have closed.
+    pub closed: Vec<ClosedConnection>,
     /// When the first packet came, on the clock of the packets.
     pub first: Time,
     /// The time, on the same clock.

@@ -1,5 +1,6 @@
 //! [`Choice`]: selects the reports to show.
 
+use super::closed::ClosedConnection;
 use super::holder::Holder;
 use super::record::Record;
 use glob::Pattern;
@@ -41,6 +42,16 @@ impl Choice {
         let cause = self.cause.is_none_or(|cause| record.findings().iter().any(|finding| finding.cause == cause));
         let holder = self.holder.is_any() || record.holders.all().any(|holder| self.holder.selects(holder));
         cause && holder && self.selection.selects(&record.connection, &[])
+    }
+
+    /// Whether a closed connection is of the selected programs.
+    pub(super) fn concerns_closed(&self, closed: &ClosedConnection) -> bool {
+        self.holder.is_any() || closed.holder.as_ref().is_some_and(|holder| self.holder.selects(holder))
+    }
+
+    /// Whether a closed connection sent for long enough to be listed.
+    pub(super) fn lists_closed(&self, closed: &ClosedConnection) -> bool {
+        self.slower_than.is_none_or(|least| closed.account.sending_s > least)
     }
 
     /// Whether it took long enough to be listed.

@@ -119,12 +119,14 @@ impl Table {
         let Some((client, server)) = end(client).zip(end(server)) else {
             return Holders::default();
         };
-        let find = |own: SocketAddr, other: SocketAddr, is_server: bool| {
-            let listener = || self.others.get(&Key::Listener(own)).filter(|_| is_server);
-            let address = || self.others.get(&Key::Address(own.ip()));
-            self.connections.get(&(own, other)).or_else(listener).or_else(address).cloned()
-        };
-        Holders { client: find(client, server, false), server: find(server, client, true) }
+        Holders { client: self.of_end(client, server, false), server: self.of_end(server, client, true) }
+    }
+
+    /// The holder of one end. `may_listen`: the end may have taken the connection.
+    pub(super) fn of_end(&self, own: SocketAddr, other: SocketAddr, may_listen: bool) -> Option<Arc<Holder>> {
+        let listener = || self.others.get(&Key::Listener(own)).filter(|_| may_listen);
+        let address = || self.others.get(&Key::Address(own.ip()));
+        self.connections.get(&(own, other)).or_else(listener).or_else(address).cloned()
     }
 }
 

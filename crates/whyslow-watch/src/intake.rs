@@ -1,6 +1,11 @@
 //! [`Intake`]: packets on their way to the explainer and to the flight recorder.
 
 use super::batch::{Batch, Counts};
+use super::closed::ClosedConnection;
+#[cfg(target_os = "linux")]
+use super::closed::ClosedFeed;
+#[cfg(not(target_os = "linux"))]
+use super::elsewhere::ClosedFeed;
 use super::keep::Keeper;
 use super::owners::Owners;
 use super::record::Record;
@@ -20,6 +25,7 @@ pub(super) struct Intake {
     pub(super) keeper: Keeper,
     /// The programs of this machine, where it is this machine that is watched.
     owners: Option<Owners>,
+    closed: Option<ClosedFeed>,
     pub(super) counts: Counts,
     notes: Vec<String>,
     problems: Vec<Problem>,
@@ -28,11 +34,17 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    pub(super) fn new(explainer: LiveExplainer, keeper: Keeper, owners: Option<Owners>) -> Self {
+    pub(super) fn new(
+        explainer: LiveExplainer,
+        keeper: Keeper,
+        owners: Option<Owners>,
+        closed: Option<ClosedFeed>,
+    ) -> Self {
         Self {
             explainer,
             keeper,
             owners,
+            closed,
             counts: Counts::default(),
             notes: Vec::new(),
             problems: Vec::new(),
@@ -116,8 +128,18 @@ impl Intake {
         self.counts.unlisted += ended.unlisted;
         self.counts.segments = self.explainer.segments();
         self.counts.connections = self.explainer.open_connections();
+        let closed = self.take_closed();
         let notes = std::mem::take(&mut self.notes);
-        Batch { records, together: ended.findings, first, now, counts: self.counts, notes, ..Batch::default() }
+        Batch { records, together: ended.findings, closed, first, now, counts: self.counts, notes, ..Batch::default() }
+    }
+
+    /// Connections that have closed since the last batch.
+    fn take_closed(&mut self) -> Vec<ClosedConnection> {
+        let Some(feed) = &self.closed else { return Vec::new() };
+        let (mut closed, missed) = feed.take();
+        self.counts.closed_missed = Some(missed);
+        closed.iter_mut().for_each(|one| self.owners.iter().for_each(|owners| owners.name_closed(one)));
+        closed
     }
 }
 

@@ -2,7 +2,8 @@
 //! `docs/schema/whyslow-watch-2.schema.json`.
 
 use super::batch::Counts;
-use super::holder::Holders;
+use super::closed::{Account, Address, ClosedConnection, ClosedTotals};
+use super::holder::{Holder, Holders};
 use super::record::Record;
 use super::tally::{Loss, Tally};
 use serde::Serialize;
@@ -37,6 +38,14 @@ enum Event<'a> {
     Together {
         finding: &'a Finding,
     },
+    /// A connection of this machine has closed.
+    Closed {
+        process: Option<&'a str>,
+        holder: Option<&'a Holder>,
+        local: Address,
+        remote: Address,
+        account: &'a Account,
+    },
     Summary(Box<Summary<'a>>),
 }
 
@@ -63,6 +72,8 @@ struct Summary<'a> {
     bytes: u64,
     servers: Vec<ServerLoss<'a>>,
     causes: Vec<CauseLoss>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed: Option<ClosedTotals>,
     problems: &'a [Problem],
 }
 
@@ -101,6 +112,22 @@ pub(super) fn together(finding: &Finding, now: Time, out: &mut impl Write) -> io
     json::line(&Line { schema: SCHEMA, time: iso_8601(now), event: Event::Together { finding } }, out)
 }
 
+/// Writes a line for a connection that has closed.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn closed(closed: &ClosedConnection, out: &mut impl Write) -> io::Result<()> {
+    let holder = closed.holder.as_deref();
+    let event = Event::Closed {
+        process: holder.and_then(|holder| holder.process.as_deref()),
+        holder,
+        local: closed.local.into(),
+        remote: closed.remote.into(),
+        account: &closed.account,
+    };
+    json::line(&Line { schema: SCHEMA, time: iso_8601(closed.time), event }, out)
+}
+
 /// What the summary is made of.
 pub(super) struct Totals<'a> {
     pub tally: &'a Tally,
@@ -110,6 +137,13 @@ pub(super) struct Totals<'a> {
     pub lasted: Nanos,
     pub now: Time,
     pub top: usize,
+}
+
+impl Totals<'_> {
+    /// The sums over closed connections; `None` if they are not reported.
+    pub(super) fn closed(&self) -> Option<ClosedTotals> {
+        self.counts.closed_missed.map(|missed| ClosedTotals { missed, ..self.tally.closed })
+    }
 }
 
 /// Writes the last line.
@@ -131,6 +165,7 @@ pub(super) fn summary(totals: &Totals<'_>, out: &mut impl Write) -> io::Result<(
         bytes: tally.bytes,
         servers: tally.total.worst_servers(totals.top).into_iter().map(ServerLoss::of).collect(),
         causes: tally.total.worst_causes(totals.top).into_iter().map(CauseLoss::of).collect(),
+        closed: totals.closed(),
         problems,
     };
     let event = Event::Summary(Box::new(summary));

@@ -10,6 +10,7 @@
 mod args;
 mod batch;
 mod choice;
+mod closed;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod feed;
@@ -86,6 +87,8 @@ impl Accumulated {
         self.now = batch.now;
         self.first = self.first.or_else(|| (batch.counts.packets > 0).then_some(batch.first));
         batch.records.iter().filter(|record| choice.concerns(record)).for_each(|record| self.tally.add(record));
+        let closed = batch.closed.iter().filter(|closed| choice.concerns_closed(closed));
+        closed.for_each(|closed| self.tally.closed.add(&closed.account));
         self.problems.extend(batch.problems.iter().cloned());
     }
 
@@ -137,7 +140,8 @@ pub fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         (_, false) if task.view.is_some() => Prints::Nothing,
         _ => Prints::Lines,
     };
-    let is_screen = prints == Prints::Lines && !task.lines && stdout().is_terminal() && has_keys;
+    let is_line_mode = task.lines || task.closed;
+    let is_screen = prints == Prints::Lines && !is_line_mode && stdout().is_terminal() && has_keys;
     task.view.map(|_| whyslow_serve::page()).transpose()?;
     let slow = task.slower_than.unwrap_or(SLOW);
     let sources = source::sources(&from);
@@ -147,6 +151,10 @@ pub fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     explainer.set_hash_seed(whyslow_io::hash_seed());
     explainer.set_path_rate(task.path_rate);
     let owners = owners_of(&from, &mut explainer, task)?;
+    #[cfg(target_os = "linux")]
+    let closed = task.closed.then(closed::ClosedFeed::listen).transpose().context("--closed")?;
+    #[cfg(not(target_os = "linux"))]
+    let closed = None;
     let keeper = match (&task.keep, is_screen || task.view.is_some()) {
         (None, false) => Keeper::default(),
         _ => Keeper::new(task, slow, &sources)?,
@@ -166,7 +174,7 @@ pub fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     if let Some(page) = &page {
         print_address(page.url(), prints);
     }
-    let intake = Intake::new(explainer, keeper, owners);
+    let intake = Intake::new(explainer, keeper, owners, closed);
     let end = until.clone();
     let feed = thread::Builder::new()
         .name("feed".to_owned())
@@ -311,6 +319,13 @@ fn print_batch(batch: &Batch, choice: &Choice, prints: Prints, out: &mut impl Wr
         match prints {
             Prints::Json => json::record(record, out)?,
             Prints::Lines => writeln!(out, "{}", lines::record(record))?,
+            Prints::Nothing => {}
+        }
+    }
+    for closed in batch.closed.iter().filter(|closed| choice.concerns_closed(closed) && choice.lists_closed(closed)) {
+        match prints {
+            Prints::Json => json::closed(closed, out)?,
+            Prints::Lines => writeln!(out, "{}", lines::closed(closed))?,
             Prints::Nothing => {}
         }
     }

@@ -1,5 +1,6 @@
 //! Lines for a person, where there is no screen; and the summary.
 
+use super::closed::{Account, ClosedConnection, ClosedTotals};
 use super::json::Totals;
 use super::record::Record;
 use super::tally::Loss;
@@ -8,7 +9,7 @@ use whyslow_analysis::{End, Finding};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{harmless, units};
 use whyslow_report::words::{self, Lang};
-use whyslow_units::{Time, iso_8601};
+use whyslow_units::{Nanos, Time, iso_8601};
 
 /// A line for a report.
 pub(super) fn record(record: &Record) -> String {
@@ -42,6 +43,37 @@ pub(super) fn record(record: &Record) -> String {
     harmless(&line).into_owned()
 }
 
+/// A line for a connection that has closed.
+pub(super) fn closed(closed: &ClosedConnection) -> String {
+    let ClosedConnection { time, local, remote, holder, account } = closed;
+    let (sent, received) = (units::thousands(account.sent_bytes), units::thousands(account.received_bytes));
+    let mut line = format!("{} {local} → {remote}  closed: {sent} B sent, {received} B received", clock(*time));
+    if account.sent_segments > 0 {
+        let _ = write!(line, "  {}", sending(account));
+    }
+    if let Some(rtt) = account.min_rtt_ms {
+        let _ = write!(line, "; RTT at least {}", units::span(Nanos::from_secs_f64(rtt / 1e3)));
+    }
+    if let Some(holder) = holder {
+        let _ = write!(line, "  [{}]", holder.text());
+    }
+    harmless(&line).into_owned()
+}
+
+/// How long an account's data were outstanding, and why.
+fn sending(account: &Account) -> String {
+    let share = |part: Nanos| 100.0 * part.as_secs_f64() / account.sending_s.as_secs_f64().max(1e-9);
+    format!(
+        "sending {}, of it {:.0} % with a full receive window and {:.0} % with a full send buffer; \
+         {} of {} retransmitted",
+        units::span(account.sending_s),
+        share(account.receive_window_s),
+        share(account.send_buffer_s),
+        units::thousands(account.retransmitted_segments),
+        units::count(account.sent_segments, "segment"),
+    )
+}
+
 /// A line for what connections of a minute had in common.
 pub(super) fn together(finding: &Finding, now: Time) -> String {
     let connections = units::count(finding.connections.len() as u64, "connection");
@@ -70,6 +102,12 @@ pub(super) fn summary(totals: &Totals<'_>) -> String {
         tally.total.worst_causes(totals.top).into_iter().map(|(cause, loss)| (cause.slug(), loss)).collect();
     table(&mut page, "lost by cause", &causes);
     table(&mut page, "lost by server", &servers);
+    if let Some(ClosedTotals { connections, missed, sum }) = totals.closed() {
+        let _ = writeln!(page, "{} closed: {}", units::count(connections, "connection"), sending(&sum));
+        if missed > 0 {
+            let _ = writeln!(page, "at least {} more closed faster than they were read", units::thousands(missed));
+        }
+    }
     let drops = counts.drops;
     for (count, what) in [
         (drops.ring, "dropped by the ring: this machine was too slow for them (a larger --ring, or a filter, helps)"),
@@ -102,5 +140,41 @@ fn table(page: &mut String, title: &str, rows: &[(&str, Loss)]) {
     for (name, loss) in rows {
         let seconds = format!("{:.3}", loss.seconds.as_secs_f64());
         let _ = writeln!(page, "  {:<width$}  {seconds:>10}  {:>9}", harmless(name), units::thousands(loss.transfers));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn line_of_a_closed_connection_has_the_kernels_figures() {
+        let account = Account {
+            sent_bytes: 1_048_576,
+            received_bytes: 120,
+            sent_segments: 731,
+            retransmitted_segments: 3,
+            sending_s: Nanos::from_millis(2_000),
+            receive_window_s: Nanos::from_millis(900),
+            send_buffer_s: Nanos::ZERO,
+            min_rtt_ms: Some(20.1),
+        };
+        let one = ClosedConnection {
+            time: Time::from_millis(1_500),
+            local: "192.0.2.1:443".parse().unwrap(),
+            remote: "[2001:db8::1]:50000".parse().unwrap(),
+            holder: None,
+            account,
+        };
+        let expected = "00:00:01.500Z 192.0.2.1:443 → [2001:db8::1]:50000  closed: 1,048,576 B sent, 120 B received  \
+                        sending 2.00 s, of it 45 % with a full receive window and 0 % with a full send buffer; \
+                        3 of 731 segments retransmitted; RTT at least 20.1 ms";
+        assert_eq!(closed(&one), expected);
+        let silent = ClosedConnection { account: Account::default(), ..one };
+        assert_eq!(
+            closed(&silent),
+            "00:00:01.500Z 192.0.2.1:443 → [2001:db8::1]:50000  closed: 0 B sent, 0 B received"
+        );
     }
 }

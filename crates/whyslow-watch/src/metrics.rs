@@ -10,6 +10,7 @@ pub(crate) mod server;
 
 use super::batch::{Batch, Counts};
 use super::choice::Choice;
+use super::closed::Account;
 use super::holder::PodName;
 use super::record::Record;
 use super::tally::OTHER;
@@ -74,6 +75,11 @@ struct OfKind {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfClosed {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct By {
     by: &'static str,
 }
@@ -124,6 +130,10 @@ struct Families {
     cut: Counter,
     unlisted: Counter,
     connections: Gauge,
+    closed: Counter,
+    closed_sending: Family<By, Seconds>,
+    closed_segments: Family<OfClosed, Counter>,
+    closed_missed: Counter,
 }
 
 /// The counters, and the server that exports them.
@@ -178,6 +188,8 @@ impl Metrics {
             let server = state.servers.label(&self.servers.name(&record.connection.server));
             self.families.add(record, &server, &mut state);
         }
+        let closed = batch.closed.iter().filter(|closed| choice.concerns_closed(closed));
+        closed.for_each(|closed| self.families.add_closed(&closed.account));
         // Nothing more comes of these.
         for record in batch.records.iter().filter(|record| record.over) {
             state.retransmitted.remove(&record.connection.id);
@@ -205,6 +217,10 @@ fn register() -> (Families, Registry) {
         cut: Counter::default(),
         unlisted: Counter::default(),
         connections: Gauge::default(),
+        closed: Counter::default(),
+        closed_sending: Family::default(),
+        closed_segments: Family::default(),
+        closed_missed: Counter::default(),
     };
     let all = &mut registry;
     let lost = "Time that a cause cost transfers and connections to a server; causes may overlap in time";
@@ -230,6 +246,14 @@ fn register() -> (Families, Registry) {
     all.register("unlisted_transfers", unlisted, families.unlisted.clone());
     let connections = "Connections that are open";
     all.register("connections", connections, families.connections.clone());
+    let closed = "Connections of this machine that have closed, by the kernel's account (--closed)";
+    all.register("closed_connections", closed, families.closed.clone());
+    let sending = "Time in which closed connections had data outstanding, by what held them";
+    all.register_with_unit("closed_sending", sending, Unit::Seconds, families.closed_sending.clone());
+    let segments = "Segments with payload of closed connections: all, and those sent again";
+    all.register("closed_segments", segments, families.closed_segments.clone());
+    let missed = "Closed connections that are in no other figure: they came faster than they were read";
+    all.register("closed_missed", missed, families.closed_missed.clone());
     for by in ["ring", "interface"] {
         drop(families.dropped.get_or_create(&By { by }));
     }
@@ -304,7 +328,23 @@ impl Families {
         }
     }
 
+    fn add_closed(&self, account: &Account) {
+        self.closed.inc();
+        let held = account.receive_window_s + account.send_buffer_s;
+        let rest = (account.sending_s - held).max(Nanos::ZERO);
+        for (by, time) in
+            [("receive_window", account.receive_window_s), ("send_buffer", account.send_buffer_s), ("network", rest)]
+        {
+            self.closed_sending.get_or_create(&By { by }).inc_by(time.as_secs_f64());
+        }
+        for (kind, segments) in [("sent", account.sent_segments), ("retransmitted", account.retransmitted_segments)] {
+            self.closed_segments.get_or_create(&OfClosed { kind }).inc_by(segments);
+        }
+    }
+
     fn count(&self, before: &Counts, now: &Counts) {
+        let missed = |counts: &Counts| counts.closed_missed.unwrap_or(0);
+        self.closed_missed.inc_by(missed(now).saturating_sub(missed(before)));
         self.packets.inc_by(now.packets - before.packets);
         self.cut.inc_by(now.drops.cut.saturating_sub(before.drops.cut));
         self.unlisted.inc_by(now.unlisted.saturating_sub(before.unlisted));

@@ -1,6 +1,7 @@
 //! The kernel's data on the connections of this machine: handshakes of older ones, and programs,
 //! containers and pods of all.
 
+use super::closed::ClosedConnection;
 use super::holder::{Holder, Key, PodName, Table};
 use super::record::Record;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,12 @@ impl Owners {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .of(&record.connection.client, &record.connection.server);
+    }
+
+    /// Names the holder of a connection that has closed, if it is known.
+    pub(super) fn name_closed(&self, closed: &mut ClosedConnection) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        closed.holder = known.of_end(closed.local, closed.remote, true);
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Tally`]: what cost most, by server and by cause, over a minute and over all of the time.
 
+use super::closed::ClosedTotals;
 use super::record::Record;
 use std::collections::{HashMap, VecDeque};
 use whyslow_analysis::Transfer;
@@ -58,6 +59,7 @@ pub(crate) struct Tally {
     /// Payload of them.
     pub bytes: u64,
     pub total: Table,
+    pub closed: ClosedTotals,
     recent: VecDeque<Recent>,
 }
 

@@ -25,7 +25,7 @@ mod pressure;
 mod read;
 mod routes;
 mod settings;
-mod sockets;
+pub(crate) mod sockets;
 
 pub use cgroups::{container, unit};
 pub use options::{InvalidPrefix, Namespaces, Options, Prefix, Scope};

@@ -58,6 +58,11 @@ pub(super) fn all(peer: Option<Prefix>) -> io::Result<List<Found>> {
     Ok(all)
 }
 
+/// A socket by the kernel's message about it.
+pub(crate) fn of_message(message: &[u8]) -> Option<Socket> {
+    parse(message).map(|found| found.socket)
+}
+
 /// `struct inet_diag_req_v2`.
 fn request(family: i32) -> Vec<u8> {
     let extensions: u8 = [INFO, CONG, SKMEMINFO].iter().map(|kind| 1 << (kind - 1)).sum();

@@ -11,6 +11,7 @@
 //!    CAP_NET_RAW; none before its filter, and on loopback each once.
 //! 2. [`open_connections`] returns window scales, segment sizes, round trips and processes of
 //!    connections that are open already.
+//!    [`ClosedSockets`] reports connections that close, with the kernel's account of each.
 //! 3. [`drop_rights`] gives all rights up, before other threads are started.
 //! 4. [`Ring::next_block`] hands packets out; [`Ring::counts`] counts packets that were not
 //!    captured, by the part that dropped them: the ring, an interface, the snaplen. A slow reader
@@ -50,7 +51,10 @@ pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
 pub use keep::{Keep, KeepOptions, KeepPlace, Saved, save_connection};
 #[cfg(target_os = "linux")]
-pub use linux::{Block, JoinInfo, Joined, Listening, Packets, PodAddress, Reach, Ring, RingOptions, open_connections};
+pub use linux::{
+    Block, ClosedSocket, ClosedSockets, JoinInfo, Joined, Listening, Packets, PodAddress, Reach, Ring, RingOptions,
+    open_connections,
+};
 #[cfg(target_os = "linux")]
 pub use linux::{FileUse, Rights, User, drop_rights};
 pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};

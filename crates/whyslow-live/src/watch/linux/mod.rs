@@ -1,6 +1,7 @@
 //! Data from Linux' kernel: packets, interfaces, sockets and rights.
 
 mod block;
+mod closed;
 mod drops;
 mod duplicates;
 mod filter;
@@ -11,6 +12,7 @@ mod rights;
 mod ring;
 
 pub use block::{Block, Packets};
+pub use closed::{ClosedSocket, ClosedSockets};
 pub use join::{JoinInfo, Joined, Listening, PodAddress, Reach, open_connections};
 pub use rights::{FileUse, Rights, User, drop_rights};
 pub use ring::{Ring, RingOptions};
