@@ -21,7 +21,7 @@ const SHORT_TIMES: u32 = 3;
 /// Where runs are made.
 pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
-    /// How often each run is made; none: as its length asks for.
+    /// Number of runs; `None` to choose it by their length.
     pub repeat: Option<u32>,
     /// No run begins later than this after `began`.
     pub limit: Duration,
@@ -123,7 +123,7 @@ pub(super) fn experiment(name: &str, scenario: &Scenario) -> Experiment {
     }
 }
 
-/// That of the median time, with the times of all.
+/// The trial of the median time, with the times of all.
 fn median(mut trials: Vec<Trial>) -> anyhow::Result<Trial> {
     trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let all_seconds: Vec<f64> = trials.iter().map(|trial| trial.seconds).collect();

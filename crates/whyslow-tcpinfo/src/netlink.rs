@@ -15,7 +15,7 @@ const BUFFER: usize = 64 * 1024;
 /// The kernel answers at once: what takes longer never comes.
 const PATIENCE_S: i64 = 2;
 
-/// How often a list is read that changes meanwhile.
+/// Maximum number of readings of a list that changes.
 const READINGS: usize = 3;
 
 /// Kinds of messages that end an answer (linux/netlink.h).
@@ -45,7 +45,7 @@ impl Netlink {
     /// Opens a socket in the thread's network namespace.
     ///
     /// # Errors
-    /// Those of socket(2).
+    /// Errors of socket(2).
     pub fn open(protocol: SockProtocol) -> io::Result<Self> {
         let socket = socket(AddressFamily::Netlink, SockType::Datagram, SockFlag::SOCK_CLOEXEC, protocol)?;
         setsockopt(&socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;
