@@ -103,9 +103,11 @@ const SERVER_ON_PHONE = "6.4rem";
 const timeOrDash = (seconds: number): string => (seconds > 0 ? time(seconds) : "–");
 const lostTitle = () => t`Time lost, over all findings`;
 
-/** Wide enough for the longest of these numbers, and a check mark: a fixed layout cuts what is wider. */
-const numberWidth = (numbers: string[], hasCheck: boolean): string =>
-  `${((hasCheck ? 3.6 : 2) + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
+/** Widths for the longest of these numbers, and a check mark: a fixed layout cuts wider cells. */
+function numberWidth(numbers: string[], hasCheck: boolean): Pick<Column<never>, "width" | "phone"> {
+  const rem = (hasCheck ? 3.6 : 2) + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1);
+  return { width: `${rem.toFixed(1)}rem`, phone: `${(rem - 1).toFixed(1)}rem` };
+}
 
 function connectionColumns(
   show: Show & { hasCheck: boolean },
@@ -115,12 +117,15 @@ function connectionColumns(
 ): Column<Row>[] {
   const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
-    figures("#", (row) => row.id, String, {
-      width: numberWidth(
+    figures(
+      "#",
+      (row) => row.id,
+      String,
+      numberWidth(
         rows.map((row) => String(row.id)),
         show.hasCheck,
       ),
-    }),
+    ),
     words(t`client`, (row) => row.client, { level: 2 }),
     words(t`server`, (row) => row.server, { phone: SERVER_ON_PHONE }),
     figures(t`start`, (row) => row.start, time, {
@@ -201,7 +206,7 @@ function transferColumns(show: Show & { hasCheck: boolean }, rows: TransferRow[]
       head: "#",
       key: (row) => row.connection.id * 1e4 + row.index,
       cell: transferName,
-      width: numberWidth(rows.map(transferName), show.hasCheck),
+      ...numberWidth(rows.map(transferName), show.hasCheck),
     },
     words(t`sender`, (row) => word(row.transfer.from), { level: 1, width: "6.2rem" }),
     words(t`client`, (row) => endpoint(row.connection.client), { level: 3 }),

@@ -7,7 +7,7 @@ use whyslow_units::Nanos;
 /// One input.
 #[derive(Clone, Debug, Serialize)]
 pub struct Capture {
-    /// As it was named.
+    /// The path as given.
     pub path: String,
     /// `pcap`, `pcapng`, `tcpdump text` or `qlog`; `unread` of a capture that could not be read,
     /// `condensed` of a torn condensed one.
@@ -16,7 +16,7 @@ pub struct Capture {
     pub link_types: Vec<String>,
     /// All packets.
     pub packets: u64,
-    /// Those that gave a TCP segment.
+    /// Packets with a TCP segment.
     pub tcp_packets: u64,
     /// ISO 8601, UTC, nanoseconds; null when the capture has no date.
     pub first_time: Option<String>,

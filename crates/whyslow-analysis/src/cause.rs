@@ -105,7 +105,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// As its public name.
+/// Serializes the public name.
 impl Serialize for Cause {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.slug())

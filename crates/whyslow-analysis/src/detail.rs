@@ -48,7 +48,7 @@ impl fmt::Display for Detail {
     }
 }
 
-/// As its words.
+/// Serializes the words.
 impl Serialize for Detail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.to_string())

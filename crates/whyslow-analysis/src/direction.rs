@@ -20,7 +20,7 @@ pub struct Direction {
     /// The first of them, in the order in which they passed; at most
     /// [`MAX_RETRANSMISSIONS`](super::MAX_RETRANSMISSIONS).
     pub retransmissions: Vec<Retransmission>,
-    /// How many there were.
+    /// Number of retransmissions.
     pub retransmissions_total: u64,
     /// Segments that came after later ones without having been retransmitted: reordered on the way.
     pub out_of_order: u64,
@@ -40,7 +40,7 @@ pub struct Direction {
     /// How often the sender filled the window to its last byte and had to wait for it to open
     /// (Wireshark `tcp.analysis.window_full`).
     pub window_full: u64,
-    /// Most bytes in flight, as the sender knew it.
+    /// Largest number of bytes in flight, as the sender knew it.
     pub max_in_flight: u64,
     /// Largest window that the other end offered to this direction's sender, bytes; null when the
     /// scale is unknown.

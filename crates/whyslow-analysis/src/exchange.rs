@@ -6,7 +6,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
 
-/// Most exchanges listed of one connection. Bounds the size of the JSON.
+/// Maximum number of exchanges listed of one connection. Bounds the size of the JSON.
 pub const MAX_EXCHANGES: usize = 64;
 
 /// A request and its response, or an unrequested push. Its transfers hang below it.

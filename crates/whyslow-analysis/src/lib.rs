@@ -79,7 +79,7 @@ pub struct Analysis {
     /// has the extent. Left out if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Least cost that is called slow.
+    /// Minimum cost that is called slow.
     pub threshold_s: Nanos,
     /// The inputs, in the order in which they were read.
     pub captures: Vec<Capture>,
@@ -137,11 +137,11 @@ pub struct Connection {
     pub start_s: Nanos,
     /// First packet to last, or to the end of the capture where an answer is waited for then.
     pub duration_s: Nanos,
-    /// How it stood at the end.
+    /// State at the end of the capture.
     pub state: State,
     /// End that sent FIN or RST first.
     pub closed_by: Option<End>,
-    /// Where the capture stands.
+    /// The capture point.
     pub near: Near,
     /// Evidence for that.
     pub near_reason: VantageReason,
@@ -181,14 +181,14 @@ pub struct Connection {
     /// ones and those that were waited for longest. The TLS handshake is none, nor is credit that a
     /// program grants in mid-stream.
     pub exchanges: Vec<Exchange>,
-    /// How many exchanges there were.
+    /// Number of exchanges.
     pub exchanges_total: u64,
     /// Their response times; left out where none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_times: Option<ResponseTimes>,
     /// Transfers, in time order; at most [`MAX_TRANSFERS`], the ones that were waited for longest.
     pub transfers: Vec<Transfer>,
-    /// How many transfers there were.
+    /// Number of transfers.
     pub transfers_total: u64,
     /// Findings over the connection's transfers, ordered by seconds lost.
     pub findings: Vec<Finding>,
@@ -215,16 +215,16 @@ pub struct Connection {
 /// A stretch of a text from which packets of a connection were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Elided {
-    /// The last packet of the connection before them.
+    /// Time of the last packet of the connection before the gap.
     pub start_s: Nanos,
-    /// To the first one behind them.
+    /// Time from there to the first packet after the gap.
     pub duration_s: Nanos,
 }
 
-/// Most connections listed: those that lost the most time. The capture's problem
+/// Maximum number of connections listed: those that lost the most time. The capture's problem
 /// `connections-not-listed` counts the others.
 pub const MAX_CONNECTIONS: usize = 10_000;
-/// Most transfers listed in full of one connection.
+/// Maximum number of transfers listed in full of one connection.
 pub const MAX_TRANSFERS: usize = 256;
 
 /// Round-trip times in milliseconds, of the whole path whatever the vantage.
@@ -236,7 +236,7 @@ pub struct Rtt {
     pub p50: Option<f64>,
     /// 95th percentile.
     pub p95: Option<f64>,
-    /// How many samples these stand on.
+    /// Number of samples.
     pub samples: u64,
 }
 

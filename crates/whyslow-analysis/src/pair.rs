@@ -10,9 +10,9 @@ use super::{End, Frame, Rtt};
 use serde::Serialize;
 use whyslow_units::Nanos;
 
-/// Most pairs of captures listed.
+/// Maximum number of pairs of captures listed.
 pub const MAX_PAIRS: usize = 256;
-/// Most frames listed of the packets that were lost in one direction.
+/// Maximum number of frames listed of the packets that were lost in one direction.
 pub const MAX_LOST_FRAMES: usize = 16;
 
 /// One connection (or the two connections of a proxy) in two captures. Pairs are `[nearer to the
@@ -54,7 +54,7 @@ impl Pair {
     }
 }
 
-/// Why two connections are taken for one.
+/// The reason to regard two connections as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MatchedBy {
@@ -121,7 +121,7 @@ pub struct PairDirection {
     pub duplicated: u64,
     /// Packets that arrived after a packet sent later (RFC 4737).
     pub reordered: u64,
-    /// The longest by which one of them came late, seconds.
+    /// Largest delay of a reordered packet, seconds.
     pub reordered_s: Nanos,
     /// Packets with payload that had been sent before.
     pub resent: u64,
@@ -149,14 +149,14 @@ pub struct OneWay {
     pub p50: Option<f64>,
     /// 95th percentile.
     pub p95: Option<f64>,
-    /// How many packets these stand on.
+    /// Number of packets in this distribution.
     pub samples: u64,
 }
 
 /// A part of the path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Leg {
-    /// Where it lies.
+    /// The part of the path.
     pub place: PathPart,
     /// Round trips on it. On the outer legs they are from data to its ACK, including the end's ACK
     /// delay; between the captures they are the sums of both ways' figures.

@@ -5,7 +5,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use whyslow_units::Nanos;
 
-/// Most requests listed of one connection.
+/// Maximum number of requests listed of one connection.
 pub const MAX_REQUESTS: usize = 64;
 
 /// A request and its response, as payload in clear or decrypted shows them. Times are those at the

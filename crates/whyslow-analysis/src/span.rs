@@ -22,13 +22,13 @@ impl CostSpan {
     }
 }
 
-/// Most spans listed of one finding.
+/// Maximum number of spans listed of one finding.
 pub const MAX_COST_SPANS: usize = 64;
 
 /// A stretch of an exchange: the party that was waited for, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct WaitSpan {
-    /// From, as the client lives it.
+    /// Time until then, as the client experiences it.
     pub start_s: Nanos,
     /// Length.
     pub seconds: Nanos,
@@ -40,7 +40,7 @@ pub struct WaitSpan {
     pub grade: Grade,
 }
 
-/// Most spans listed of one exchange: the shortest ones are added to their neighbours.
+/// Maximum number of spans listed of one exchange: the shortest ones are added to their neighbours.
 pub const MAX_WAIT_SPANS: usize = 32;
 
 /// Party that is waited for.

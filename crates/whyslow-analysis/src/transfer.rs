@@ -34,7 +34,7 @@ pub struct Transfer {
     pub first_record: Option<u64>,
     /// The first rounds, at most [`MAX_ROUNDS`].
     pub rounds: Vec<Round>,
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds_total: u64,
     /// The text input lacks packets of this transfer: `rounds` is the longest complete run, and the
     /// limits outside it are unknown. Left out if false.
@@ -97,10 +97,10 @@ pub fn is_model_near(model: Nanos, measured: Nanos) -> bool {
     (model - measured).0.abs() as f64 <= MAX_MODEL_ERROR * measured.0 as f64
 }
 
-/// Most rounds listed of one transfer.
+/// Maximum number of rounds listed of one transfer.
 pub const MAX_ROUNDS: usize = 64;
 
-/// Most spans in a transfer's timeline.
+/// Maximum number of spans in a transfer's timeline.
 pub const MAX_SPANS: usize = 256;
 
 /// Packet-timed: from the first segment sent after the ACK of the last round's first segment.

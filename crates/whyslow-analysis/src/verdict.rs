@@ -24,7 +24,7 @@ pub enum Verdict {
     Healthy,
     /// The capture does not show why it was slow.
     Unknown,
-    /// The same, because packets were left out of a text.
+    /// The capture does not show why, because packets were left out of a text.
     UnknownElided,
     /// Limits took the time, and no cause of them is proven.
     Unexplained {
@@ -61,7 +61,7 @@ impl Verdict {
     }
 }
 
-/// As its public name.
+/// Serializes the public name.
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.slug())

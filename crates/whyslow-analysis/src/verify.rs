@@ -40,7 +40,7 @@ impl Check {
 }
 
 impl Verify {
-    /// The kernel's TCP counters do not cover it.
+    /// Whether the connection uses QUIC, which the kernel's TCP counters do not cover.
     pub fn is_over_quic(&self) -> bool {
         matches!(self.application, Some(Application::Http3 | Application::Quic))
     }

@@ -1,4 +1,4 @@
-//! What each stage of the analysis takes, alone: `make stages`.
+//! The time of each stage of the analysis alone: `make stages`.
 //!
 //! Every benchmark gets the output of the stage before it, so that it times one stage and no other;
 //! `whole` is all of them. divan prints packets a second: 1,000 divided by its `Mitem/s` is the
@@ -30,7 +30,7 @@ fn main() {
     divan::main();
 }
 
-/// Where a segment belongs.
+/// A segment and its connection.
 struct Routed {
     id: ConnectionId,
     from: Side,
@@ -53,7 +53,7 @@ impl Taken {
     }
 }
 
-/// An input, and what each stage makes of it.
+/// An input, and the result of each stage for it.
 struct Stages {
     file: Vec<u8>,
     packets: Vec<Packet<'static>>,
@@ -191,7 +191,7 @@ fn tcp(bencher: Bencher<'_, '_>, input: &str) {
     bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| push(black_box(&stages.segments), &stages.routed));
 }
 
-/// What TCP did → what held it, for all transfers.
+/// From TCP's behaviour to limits, for all transfers.
 #[divan::bench(args = INPUTS)]
 fn limits(bencher: Bencher<'_, '_>, input: &str) {
     let stages = Stages::of(input);

@@ -30,7 +30,7 @@ pub struct ReplaySettings {
     pub duration: Duration,
 }
 
-/// What was sent.
+/// Counts of the replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replayed {
     /// Packets.

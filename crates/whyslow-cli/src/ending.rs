@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// The signals that stop a run: what was captured by the first one is explained; a second one, of
 /// either, ends this program at once.
 pub struct Ending {
-    /// One has come, and the next one ends the program.
+    /// Whether an interrupt has come; the next one ends the program.
     stopped: Arc<AtomicBool>,
     /// Which.
     signal: Arc<AtomicUsize>,
-    /// What Ctrl-C does until others listen to it.
+    /// The signal actions before others handle Ctrl-C.
     interrupts: Vec<SigId>,
 }
 

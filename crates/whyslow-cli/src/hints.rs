@@ -1,4 +1,4 @@
-//! What to do about an input that cannot be read.
+//! Hints about an input that cannot be read.
 
 use crate::cause_pages;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use whyslow_io::Error;
 
-/// Likeness from which one name is taken for another.
+/// Similarity above which a name is suggested.
 const SIMILARITY_MIN: f64 = 0.85;
 /// Names of a folder that are compared.
 const MOST_NAMES: usize = 10_000;
@@ -42,7 +42,7 @@ fn hint(error: &Error) -> Option<String> {
     }
 }
 
-/// What may have been meant by the name of a file that does not exist.
+/// The probable meaning of the name of a file that does not exist.
 fn missing(name: &str) -> String {
     if cause_pages::is_cause(name) {
         return format!("`whyslow causes {name}` explains this cause; a capture is a file");

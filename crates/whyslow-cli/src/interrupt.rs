@@ -45,7 +45,7 @@ fn ignores(signal: i32) -> Option<bool> {
 /// Listens to Ctrl-C.
 pub struct Interrupt {
     stop: Stop,
-    /// The next one ends the program.
+    /// Whether the next interrupt ends the program.
     at_once: Arc<AtomicBool>,
     reading: bool,
 }

@@ -27,7 +27,7 @@ pub struct TransferPlace {
 }
 
 impl TransferPlace {
-    /// What was typed, which is one capture.
+    /// The argument, as one capture.
     ///
     /// # Errors
     /// When a URL cannot be understood, or names several.
@@ -39,7 +39,7 @@ impl TransferPlace {
         }
     }
 
-    /// What was typed, each capture that it names. A file that has such a name itself is that file.
+    /// The argument, as the captures that it names. A file with such a name wins.
     ///
     /// # Errors
     /// When a URL cannot be understood, or names nothing.
@@ -67,7 +67,7 @@ pub fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
 
 /// Inputs that can be read, of several.
 pub struct Readable {
-    /// Those that can be read, in their order.
+    /// The readable inputs, in their order.
     pub inputs: Vec<Input>,
     /// Others were skipped.
     pub is_part: bool,

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 use whyslow_io::Progress;
 
-/// What takes less has no bar.
+/// A shorter reading has no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Shows how far the reading has come, once it has taken a while.
@@ -21,7 +21,7 @@ impl Meter {
         Self { began: stderr().is_terminal().then(Instant::now), bar: None }
     }
 
-    /// The reading has come so far.
+    /// Shows how far the reading has come.
     pub fn update(&mut self, progress: Progress) {
         let Some(bar) = &self.bar else {
             if self.began.is_some_and(|began| began.elapsed() > PATIENCE) {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use whyslow_text::quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
 use whyslow_units::Nanos;
 
-/// What an option takes.
+/// The kind of quantity of an option.
 struct Kind {
     noun: &'static str,
     example: &'static str,
@@ -63,7 +63,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// Checks a quantity with its unit, and leaves it as it was written.
 ///
 /// # Errors
-/// Those of the quantity.
+/// Errors of the quantity.
 pub fn as_written<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }

@@ -56,7 +56,7 @@ impl SpooledInputs {
         self.spool.spooled().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()
     }
 
-    /// Where more can be kept; all of it goes with this.
+    /// The folder for further files, which are removed with this value.
     pub fn scratch(&self) -> &Scratch {
         &self.scratch
     }

@@ -51,7 +51,7 @@ pub(crate) struct ListedTransfers {
 }
 
 impl ListedTransfers {
-    /// All of them.
+    /// Matches all packets.
     pub const ALL: Self = Self { after: 0, until: u64::MAX };
 
     /// Whether this transfer is one of them.
@@ -187,7 +187,7 @@ fn name_lookup(lookup: &LookupFacts, first: Time) -> NameLookup {
     }
 }
 
-/// How far secrets opened it.
+/// How much of the connection secrets decrypted.
 fn decryption(facts: &Facts) -> Option<Decryption> {
     let of_quic = || facts.quic.as_ref()?.decryption.as_ref();
     facts.decryption.as_ref().or_else(of_quic).cloned()

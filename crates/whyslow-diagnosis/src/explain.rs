@@ -46,7 +46,7 @@ use whyslow_core::tls::KeyRing;
 use whyslow_core::wire::{self, FastPacket, Flags, FlowKey, Icmp, Segment, Skip};
 use whyslow_units::{Nanos, Time};
 
-/// Most host names; a capture with more is not trusted.
+/// Maximum number of host names; a capture with more is not trusted.
 const MAX_NAMES: usize = 65_536;
 /// Bits of the frame's number in a packet's place among all packets; the others number the capture.
 const FRAME_BITS: u32 = 40;

@@ -57,9 +57,9 @@ pub fn payload(connection: &Connection) -> [u64; 2] {
 /// The cause that cost a connection most.
 #[derive(Clone, Copy, Debug)]
 pub struct MainCause<'a> {
-    /// Over all of its findings.
+    /// Cost of all findings of this cause.
     pub seconds: Nanos,
-    /// The number of those findings.
+    /// Number of these findings.
     pub times: usize,
     /// The costliest one.
     pub finding: &'a Finding,
@@ -67,7 +67,7 @@ pub struct MainCause<'a> {
     pub transfer: Option<usize>,
 }
 
-/// The cause that cost a connection most; none without a finding.
+/// The cause with the highest cost of a connection; `None` without a finding.
 pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
     let &(cause, seconds) = causes(connection).first()?;
     of_cause(connection, cause, seconds)
@@ -106,7 +106,7 @@ pub fn main_limit(connection: &Connection) -> Option<LimitingFactor> {
             }
         }
     }
-    // Of equally long ones the first.
+    // The first of equally long ones.
     sums.into_iter().rev().max_by_key(|(_, seconds)| *seconds).map(|(limit, _)| limit)
 }
 

@@ -27,9 +27,9 @@ struct Row {
     capture: PathBuf,
     /// The cause that was tested.
     explained: Option<Cause>,
-    /// It is another one than the analysis names.
+    /// Whether the explanation differs from the analysis.
     wrong: bool,
-    /// The run with it is the captured transfer.
+    /// Whether the run with this explanation agrees with the captured transfer.
     agrees: bool,
     /// Another cause whose run is.
     behaves_like: Option<Cause>,
@@ -40,13 +40,13 @@ struct Row {
 struct Counts {
     /// Explanations of the analysis.
     own: u32,
-    /// How many of these agree with their run.
+    /// Number of the analysis's explanations that agree with their run.
     own_agree: u32,
-    /// How many of these were contradicted.
+    /// Number of the analysis's explanations that were contradicted.
     own_contradicted: u32,
     /// Explanations that were made wrong.
     wrong: u32,
-    /// How many of these were contradicted.
+    /// Number of wrong explanations that were contradicted.
     wrong_contradicted: u32,
 }
 

@@ -66,7 +66,7 @@ fn plan(scenario: &Scenario) -> Option<Plan> {
     })
 }
 
-/// The last transfer's size, and how many there are.
+/// Returns the size of the last transfer, and the number of transfers.
 fn last(work: &Transfers) -> (u64, usize) {
     match work.sizes.last() {
         Some(size) => (size.0, work.sizes.len()),

@@ -26,7 +26,7 @@ const READINGS: f64 = 3_000.0;
 /// Makes the runs, and writes the page.
 ///
 /// # Errors
-/// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
+/// If the arguments are invalid, namespaces are forbidden, or a file cannot be read or written.
 pub fn gallery(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> {
     let experiment = limited(task)?;
     let sources = Sources::default().and_files([&task.name]);

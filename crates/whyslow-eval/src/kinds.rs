@@ -52,7 +52,7 @@ impl Count {
     }
 }
 
-/// What became of all retransmissions at one side.
+/// The results for all retransmissions at one side.
 #[derive(Debug, Default)]
 struct Tally {
     kinds: [Count; 4],

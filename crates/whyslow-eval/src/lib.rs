@@ -86,7 +86,7 @@ fn score_and_fix(
 /// Makes transfers of known causes, explains them, and prints how often the explanation is right.
 ///
 /// # Errors
-/// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
+/// If the arguments are invalid, namespaces are forbidden, or a file cannot be read or written.
 pub fn score(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
     if task.real {
         return score_real_programs(task, out);
@@ -104,7 +104,7 @@ pub fn score(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
     let mut page = String::new();
     let mut made = Vec::new();
     let mut counts = Counts::default();
-    // What is named nowhere is an error that lists the causes.
+    // An unknown name is an error that lists the causes.
     if task.only.is_empty() || experiment.runs.iter().any(is_named) || !lossy.runs.iter().any(is_named) {
         let results = make(&experiment)?;
         page += &score::report(&experiment, &results, &task.out, &mut counts)?;

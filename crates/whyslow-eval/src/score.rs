@@ -38,9 +38,9 @@ struct ScoredRun {
     /// The cause that cost most.
     top: Option<ReportedCause>,
     wrong: Option<WrongFinding>,
-    /// Least round trip: reported, and from the sender's kernel, seconds.
+    /// Minimum round trip: reported, and from the sender's kernel, seconds.
     rtt: Option<(f64, f64)>,
-    /// Most in flight: reported, and from the sender's kernel, segments.
+    /// Maximum in flight: reported, and from the sender's kernel, segments.
     in_flight: Option<(f64, f64)>,
     /// Retransmitted segments: reported, and from the sender's kernel.
     resent: Option<(f64, f64)>,
@@ -257,7 +257,7 @@ fn attribution(judged: &[ScoredRun]) -> String {
     table + "\n"
 }
 
-/// What was promised for a fix, against the lab's measurement with the fix applied.
+/// The promises for fixes, compared with the lab's measurement with the fix applied.
 fn promises(judged: &[ScoredRun]) -> String {
     let mut table = "## What a fix would bring, against the same transfer fixed\n\n\
         | cause | promised | error, median | most |\n|---|---|---|---|\n"

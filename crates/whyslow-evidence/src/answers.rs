@@ -14,7 +14,7 @@ use serde::Serialize;
 use whyslow_analysis::cause::Cause;
 use whyslow_analysis::{Analysis, Question};
 
-/// Most answers.
+/// Maximum number of answers.
 const MOST: usize = 10_000;
 
 /// The account of one end about one finding.

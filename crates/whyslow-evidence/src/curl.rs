@@ -16,7 +16,7 @@ const SLOW: f64 = 0.1;
 const SYN_RETRIES: [f64; 4] = [1.0, 3.0, 7.0, 15.0];
 /// The first flight of most senders, bytes: 10 segments (RFC 6928).
 const FIRST_FLIGHT: f64 = 14_600.0;
-/// Most requests of a text.
+/// Maximum number of requests of a text.
 const REQUESTS: usize = 10_000;
 
 /// Times since the start, seconds.

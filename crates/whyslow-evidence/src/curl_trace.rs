@@ -6,7 +6,7 @@ use crate::report::{Finding, Limitation, Source, Statement, Subject};
 use crate::text::{self, Text};
 use whyslow_analysis::Unit;
 
-/// What curl prints as it goes, with times in front.
+/// The output of curl with times.
 pub(crate) struct CurlTrace;
 
 /// The tool, with another output than `curl -w`.
@@ -14,7 +14,7 @@ pub(crate) const SOURCE: Source = Source::new("curl-trace");
 
 /// A silence inside a response that is a stall, seconds: as for captures.
 const STALL_S: f64 = 1.0;
-/// Most requests of a text.
+/// Maximum number of requests of a text.
 const REQUESTS: usize = 10_000;
 
 impl Evidence for CurlTrace {

@@ -203,7 +203,7 @@ fn by_window(window: f64, rtt: f64, least: Option<f64>, rate: f64) -> Option<Fin
     })
 }
 
-/// A test with several connections next to one with one.
+/// Compares a test with several connections with a test with one.
 fn compare(tests: &[Test], subjects: &mut [Subject]) {
     let tcp = || tests.iter().enumerate().filter(|(_, test)| !test.udp);
     let one = tcp().filter(|(_, test)| test.streams <= 1).filter_map(|(at, test)| Some((at, test.rate()?)));

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// Most objects of a list.
+/// Maximum number of objects of a list.
 const MOST: usize = 100_000;
 
 /// The objects of the first list with that name, and whether it was read to its end.
@@ -24,7 +24,7 @@ pub(crate) fn list<T: DeserializeOwned>(text: &str, name: &str) -> (Vec<T>, bool
     (out, false)
 }
 
-/// What follows `"name": [`.
+/// The text after `"name": [`.
 fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let quoted = format!("\"{name}\"");
     text.match_indices(&quoted).find_map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What follows from the output of other tools, where there are no packets.
+//! Findings from the output of other tools, without packets.
 //!
 //! ```text
 //!   bytes ─▶ text ─▶ ss, counters, iperf, curl, path ─▶ Subject ─▶ Report
@@ -38,9 +38,9 @@ pub use text::Text;
 
 use evidence::Evidence;
 
-/// Most bytes of one text that are read: a log of `ss` every second for an hour is smaller.
+/// Maximum bytes of one text that are read: a log of `ss` every second for an hour is smaller.
 pub const MAX_BYTES: usize = 64 << 20;
-/// Most subjects of one source.
+/// Maximum number of subjects of one source.
 const MAX_SUBJECTS: usize = 10_000;
 
 /// Every kind of output; subjects that matter equally are in this order.

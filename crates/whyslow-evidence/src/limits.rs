@@ -7,10 +7,10 @@ pub const HELD_LEAST_US: u64 = 100_000;
 /// Losses that hold a transfer: at 1 % and 100 ms no more than about 1.7 Mbit/s pass (Mathis et
 /// al. 1997: MSS · √1.5 / (RTT · √p)). The threshold of `loss` in captures.
 pub const LOSSY: f64 = 0.01;
-/// What a host drops of its own, where nothing need be lost: at 1 in 10,000 and 100 ms no more than
-/// about 14 Mbit/s pass, by the same formula.
+/// Share that a host drops itself, although it need not drop anything: at 1 in 10,000 and 100 ms no
+/// more than about 14 Mbit/s pass, by the same formula.
 pub const DROPPED: f64 = 0.0001;
-/// Fewer make no share, as for captures.
+/// Minimum number for a share, as for captures.
 pub const FEW: u64 = 10;
 /// Segments since boot that a share of 1 % needs.
 pub const ENOUGH: u64 = 1_000;

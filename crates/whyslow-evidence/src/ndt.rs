@@ -14,7 +14,7 @@ pub(crate) struct Ndt;
 /// The tool.
 pub(crate) const SOURCE: Source = Source::new("ndt7");
 
-/// Most snapshots of a text.
+/// Maximum number of snapshots of a text.
 const SNAPSHOTS: usize = 100_000;
 
 impl Evidence for Ndt {
@@ -63,7 +63,7 @@ impl Evidence for Ndt {
     }
 }
 
-/// The object with that name, wherever it is.
+/// Finds the object with this name at any depth.
 fn find<'a>(value: &'a Value, name: &str, depth: usize) -> Option<&'a Map<String, Value>> {
     let object = value.as_object()?;
     if let Some(found) = object.get(name).and_then(Value::as_object) {

@@ -20,7 +20,7 @@ const DELAYED_S: [f64; 2] = [0.04, 0.2];
 const FAST_S: f64 = 0.005;
 /// A processor that is so busy limits the test, percent.
 const BUSY: f64 = 95.0;
-/// Most tests of a text.
+/// Maximum number of tests of a text.
 const TESTS: usize = 1_000;
 
 /// A test.
@@ -52,7 +52,7 @@ impl Evidence for Netperf {
 
 fn tests(text: &Text<'_>) -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
-    // Mails wrap the first line and the titles: words are joined until the values come.
+    // Mail programs wrap the first line and the titles, so their lines are joined up to the values.
     let lines: Vec<&str> = text.lines().collect();
     for (index, line) in lines.iter().enumerate() {
         let trimmed = line.trim();

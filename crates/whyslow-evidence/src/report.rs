@@ -41,7 +41,7 @@ pub struct Report {
     pub schema: &'static str,
     /// The texts, in the order in which they were given.
     pub inputs: Vec<Input>,
-    /// What they are about: the worst first.
+    /// Subjects, the worst first.
     pub subjects: Vec<Subject>,
     /// Empty: programs that read captures' JSON find no captures here.
     pub captures: [Input; 0],
@@ -60,6 +60,6 @@ impl Default for Report {
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// What was recognised in it.
+    /// The kinds of output in it.
     pub sources: Vec<Source>,
 }

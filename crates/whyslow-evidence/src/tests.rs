@@ -14,7 +14,7 @@ mod traces;
 use super::*;
 use proptest::prelude::*;
 
-/// What is concluded: causes in their order, `-` for a finding without one.
+/// The conclusions: causes in their order, `-` for a finding without one.
 fn causes(text: &str) -> Vec<&'static str> {
     let report = report(text);
     let findings = report.subjects.iter().flat_map(|subject| &subject.findings);

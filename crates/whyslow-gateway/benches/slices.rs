@@ -1,4 +1,4 @@
-//! What sealing and opening take on one processor: `cargo bench -p whyslow-gateway`.
+//! The time of sealing and opening on one processor: `cargo bench -p whyslow-gateway`.
 //!
 //! The plaintext comes in pieces as a connection delivers them, and nothing is sent or stored. An
 //! object of 1 kB shows what its header takes: the key exchange.

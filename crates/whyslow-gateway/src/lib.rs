@@ -1,4 +1,4 @@
-//! Encrypted objects in somebody else's storage, as age files that stock `age -d` opens.
+//! Objects encrypted in another provider's storage, as age files that stock `age -d` opens.
 //!
 //! ```text
 //!   age ◀── keys ◀── format
@@ -12,13 +12,14 @@
 //!   in and bytes out: no file, socket, thread or clock, so that any kind of program can drive it.
 //! - [`keys`] holds the secrets. Only [`keys::SecretSource`] touches the outside.
 //! - The meaning of each byte, and the attacks it protects against: `docs/gateway/format.md`.
-//! - [`store`] is the way to somebody else's storage, [`pool`] the connections to it: they stay
-//!   warm, and each transfer has the limits that it met. Neither interprets the bytes.
-//! - [`sealed`] puts them together: objects by their plaintext, in a store that sees none of it.
-//!   [`memory`] bounds what all its requests hold.
+//! - [`store`] is the interface to the other provider's storage, [`pool`] keeps the connections to
+//! it
+//!   warm and records the limits of each transfer. Neither interprets the bytes.
+//! - [`sealed`] combines them: objects by their plaintext, in a store that sees only ciphertext.
+//!   [`memory`] bounds the bytes that all its requests hold.
 //! - [`front`] is what clients see: S3 over HTTP in front of [`sealed`].
 //!
-//! No plaintext byte is handed out before it was verified, and none behind a fault. Secrets are
+//! Plaintext is handed out only after it was verified, and never after a fault. Secrets are
 //! wiped when they are dropped, compared in constant time, and never printed.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]

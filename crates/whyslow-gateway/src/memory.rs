@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Memory of a request besides its buffers: a chunk of 64 KiB that is incomplete, another one of
 /// plaintext and one of ciphertext while one is made from the other, and the bytes around them.
 pub const PLACE: u64 = 256 << 10;
-/// Below this nothing goes: some requests, and buffers of 1 MiB.
+/// The smallest bound: room for some requests, and buffers of 1 MiB.
 pub const LEAST: u64 = 8 << 20;
 /// A place is taken from this part of the bound.
 const PLACES_SHARE: u64 = 4;
@@ -46,7 +46,7 @@ struct Shared {
 pub struct Permit {
     shared: Arc<Shared>,
     bytes: u64,
-    /// It goes back to its semaphore when it is dropped.
+    /// Returns to its semaphore when it is dropped.
     permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -62,12 +62,12 @@ impl Memory {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Waits in turn for a place that a request keeps until it ends, with nothing in hand.
+    /// Waits in turn for a place that a request keeps until it ends. The request must hold nothing.
     pub async fn place(&self) -> Permit {
         self.take(&self.shared.places, 1, PLACE).await
     }
 
-    /// The same for two at once: one that reads and one that writes.
+    /// The same for two places: one to read and one to write.
     pub async fn two_places(&self) -> (Permit, Permit) {
         let mut both = self.take(&self.shared.places, 2, 2 * PLACE).await;
         let one = both.permit.as_mut().and_then(|permit| permit.split(1));
@@ -104,7 +104,7 @@ impl Memory {
         self.shared.in_use.load(Ordering::Relaxed)
     }
 
-    /// Most bytes that were held at once.
+    /// Maximum number of bytes that were held at once.
     pub fn peak(&self) -> u64 {
         self.shared.peak.load(Ordering::Relaxed)
     }
@@ -130,7 +130,7 @@ impl Memory {
 }
 
 impl Permit {
-    /// Bytes that it is for.
+    /// Number of bytes that the permit covers.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -140,7 +140,7 @@ impl Permit {
         drop(self.split(self.bytes.saturating_sub(bytes)));
     }
 
-    /// Takes `bytes` bytes of buffers out of it, or all that it has.
+    /// Takes `bytes` bytes of buffers from this permit, or all that it has.
     #[must_use]
     pub fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
@@ -150,7 +150,7 @@ impl Permit {
         Self { shared: Arc::clone(&self.shared), bytes, permit }
     }
 
-    /// Adds another one of buffers.
+    /// Adds the buffers of another permit.
     pub fn merge(&mut self, mut other: Self) {
         if let (Some(mine), Some(theirs)) = (self.permit.as_mut(), other.permit.take()) {
             mine.merge(theirs);
@@ -164,14 +164,14 @@ impl Permit {
         Bytes::from_owner(Held { bytes, _permit: self })
     }
 
-    /// The same of bytes that are there.
+    /// The same for existing bytes.
     pub fn hold_slice(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Held { bytes, _permit: self })
     }
 }
 
 impl Drop for Permit {
-    /// Counted out before another request can have it: the sum never shows more than there is.
+    /// Subtracted before another request can take it, so that the sum is never too large.
     fn drop(&mut self) {
         self.shared.in_use.fetch_sub(self.bytes, Ordering::Relaxed);
     }

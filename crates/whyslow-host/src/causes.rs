@@ -10,7 +10,7 @@ use whyslow_analysis::documentation;
 /// Every cause of a machine: its list, its name in the code, and the file of its rule.
 macro_rules! define {
     ($($list:ident $name:ident $file:ident,)*) => {
-        /// What `whyslow host` can find, in the order of public names.
+        /// The findings of `whyslow host`, in the order of public names.
         pub const ALL: &[Slug] = &[$(define!(@slug $list $name),)*];
 
         /// The documentation at the beginning of a rule's file, and nothing else of the file.

@@ -1,4 +1,4 @@
-//! What rules make findings of: the same data as of texts ([`whyslow_evidence::Finding`]).
+//! Findings of rules: the same data as those of texts ([`whyslow_evidence::Finding`]).
 
 use whyslow_analysis::Unit;
 use whyslow_evidence::Fix;
@@ -32,7 +32,7 @@ pub(crate) fn command(finding: &Finding) -> Option<&String> {
     }
 }
 
-/// The same, to be changed.
+/// The same command, mutable.
 pub(crate) fn command_mut(finding: &mut Finding) -> Option<&mut Option<String>> {
     match finding.remedies.first_mut() {
         Some(Fix::OfHost { command, .. }) => Some(command),

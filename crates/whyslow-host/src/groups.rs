@@ -33,7 +33,7 @@ pub(crate) struct PeerGroup {
     pub limited_by: Option<LimitedBy>,
 }
 
-/// What held the sending of a group of connections, by the kernel's account.
+/// The limit of a group of connections' sending, by the kernel's account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LimitedBy {

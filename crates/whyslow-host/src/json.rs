@@ -23,7 +23,7 @@ struct Document<'a> {
     findings: &'a [Finding],
     peers: Vec<PeerGroup>,
     processes: Vec<ProcessGroup>,
-    /// All that was read.
+    /// All readings.
     host: &'a Host,
     /// The sentences about the findings.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ fn document(judged: &HostReport, with_words: bool) -> Document<'_> {
 /// Writes all that is known.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(judged: &HostReport, with_words: bool, out: &mut impl Write) -> io::Result<()> {
     json::object(&document(judged, with_words), out)
 }
@@ -54,7 +54,7 @@ pub fn write(judged: &HostReport, with_words: bool, out: &mut impl Write) -> io:
 /// Writes it in one line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn line(judged: &HostReport, with_words: bool, out: &mut impl Write) -> io::Result<()> {
     json::to_people(&document(judged, with_words), &mut *out)?;
     writeln!(out)

@@ -1,4 +1,4 @@
-//! What of this machine makes its transfers slow.
+//! The causes in this machine for slow transfers.
 //!
 //! ```text
 //!   look: Host ─▶ narrow ─▶ Snapshot ─▶ rules ─▶ findings ─▶ page, JSON
@@ -54,7 +54,7 @@ pub struct Unreadable {
 /// A machine as it was read.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
-    /// What was read.
+    /// The data of the machine.
     pub host: Host,
     /// Connections that looked limited for an instant, read again.
     again: Option<Again>,

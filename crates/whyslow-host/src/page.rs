@@ -22,7 +22,7 @@ const COMMAND: Style = AnsiColor::Cyan.on_default();
 
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
-/// Where the label of a part stands, and where its text.
+/// The columns of a part's label, and of its text.
 const LABEL: usize = 4;
 const TEXT: usize = 16;
 /// Limits of a screen: findings in full, and rows of a table.

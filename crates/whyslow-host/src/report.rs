@@ -8,7 +8,7 @@ use whyslow_live::host::Host;
 /// A machine as it was judged.
 #[derive(Debug)]
 pub struct HostReport {
-    /// What was read.
+    /// The data of the machine.
     pub host: Host,
     /// The findings, the worst first.
     pub findings: Vec<Finding>,
@@ -23,7 +23,7 @@ pub struct HostReport {
 /// How much a counter rose.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// By how much.
+    /// The increase.
     pub count: u64,
     /// A second, on average.
     pub per_s: f64,

@@ -80,7 +80,7 @@ const RULES: &[Rule] = &[
     cpu_throttled::check,
 ];
 
-/// What all rules find in all namespaces: what fails outright first, then what costs most time.
+/// The findings of all rules in all namespaces: failures first, then the largest cost.
 pub(crate) fn judge(looks: &[Snapshot<'_>]) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         looks.iter().flat_map(|snapshot| RULES.iter().flat_map(|rule| rule(*snapshot))).collect();

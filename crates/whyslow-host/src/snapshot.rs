@@ -31,14 +31,14 @@ const NEARLY_ALL: f64 = 0.8;
 const ENOUGH_US: u64 = 1_000_000;
 const ROUNDS: f64 = 20.0;
 
-/// What a rule is given: it judges this and nothing else.
+/// The data of a rule, which judges nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Snapshot<'a> {
     pub host: &'a Host,
     pub namespace: &'a Namespace,
     /// The same namespace a while ago, and how many seconds that is.
     pub earlier: Option<(&'a Namespace, f64)>,
-    /// What processors had taken then.
+    /// The processors' counts at that time.
     pub softnet_earlier: Option<(&'a [Softnet], f64)>,
     /// Connections that looked limited for an instant, a moment later.
     pub again: Option<&'a Again>,
@@ -149,14 +149,14 @@ impl<'a> Snapshot<'a> {
         Some((parts.next()??, parts.next()??) >= (major, minor))
     }
 
-    /// What the namespace is called, where it is not the own one.
+    /// The name of the namespace, if it is not the program's own.
     pub(crate) fn foreign_name(self) -> Option<String> {
         let of_process = || self.namespace.process.map(|pid| format!("of process {pid}"));
         let name = || self.namespace.name.clone().or_else(of_process);
         (!self.is_own).then(|| name().unwrap_or_else(|| self.namespace.id.to_string()))
     }
 
-    /// A command as it is pasted for this namespace: the own one needs nothing before it.
+    /// The command for this namespace: the program's own needs no prefix.
     pub(crate) fn command(self, command: &str) -> String {
         let enter = match (self.namespace.process, &self.namespace.name) {
             _ if self.is_own => return command.to_owned(),

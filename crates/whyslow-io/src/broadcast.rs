@@ -13,7 +13,7 @@ use crate::source::{Block, Filled};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Most blocks between the slowest reader and the newest block.
+/// Maximum number of blocks between the slowest reader and the newest block.
 const LENGTH: usize = 16;
 /// Blocks that one reader fetches in a row, if there are other readers.
 const BURST: usize = 8;
@@ -79,7 +79,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
         reader.at_end = true;
     }
 
-    /// How it ended, once all readers have left; none if one left early.
+    /// The result, after all readers have finished; `None` if one stopped early.
     pub(crate) fn end(self) -> Option<Result<Option<String>, Error>> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).end
     }
@@ -114,7 +114,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
             state = self.lock();
             state.push(block, filled, self.readers);
             self.notify(&state);
-            // What is not full is all that was there: the next may be long in coming.
+            // A block that is not full was all that was available: the next may come late.
             if !full || state.end.is_some() || state.abandoned {
                 break;
             }

@@ -36,7 +36,7 @@ pub(crate) struct WaitingInput {
     pub(crate) source: InputBytes,
 }
 
-/// What the first bytes of an input show.
+/// The properties of an input's first bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputOpening {
     /// The time of its first packet, if it has a date.
@@ -47,7 +47,7 @@ pub(crate) struct InputOpening {
     family: String,
     /// Packets that were looked at.
     packets: u64,
-    /// Whose connections it holds.
+    /// The shard of connections.
     pub(crate) share: ConnectionShard,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn check(input: &Input) -> Result<(), Error> {
     }
 }
 
-/// Where the input waits.
+/// The source of the input's bytes.
 pub(crate) enum InputBytes {
     /// In a file, which is opened again later: there may be more files than can be open at once.
     File(Input),
@@ -167,7 +167,7 @@ impl InputBytes {
 /// Inputs that continue each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RotationSet {
-    /// From the first packet to the last; none without dates.
+    /// Time of the first packet and of the last; `None` without dates.
     time: Option<(Time, Time)>,
     syns: HashSet<u64>,
     family: String,
@@ -206,7 +206,7 @@ struct OpeningScan {
     first: Option<Time>,
     syns: HashSet<u64>,
     packets: u64,
-    /// What a condensed capture was made of, whose beginning counts.
+    /// The origin of a condensed capture, whose beginning counts.
     origin: Option<CaptureOrigin>,
 }
 

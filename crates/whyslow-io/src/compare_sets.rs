@@ -60,7 +60,7 @@ pub(crate) fn compare(
     shared.truncate(MAX_PAIRS);
     let mut collectors = if stop.is_asked() { BTreeMap::new() } else { collect(sets, &shared, feed, stop)? };
     if stop.is_asked() {
-        // What was not read again would count as lost.
+        // Packets that were not read again would count as lost.
         collectors.clear();
         joined.partial = true;
     }
@@ -149,7 +149,7 @@ fn collect(
         for file in files(&set) {
             collector.begin_capture();
             let second = feed.read(&mut file.open(stop)?, &mut collector)?;
-            // What is missing now would count as lost.
+            // Packets that are missing now would count as lost.
             if !stop.is_asked() {
                 file.is_all(&second)?;
             }

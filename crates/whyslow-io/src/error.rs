@@ -56,7 +56,7 @@ pub enum Error {
     Changed {
         /// The input.
         name: String,
-        /// What was counted.
+        /// The counted thing.
         what: &'static str,
         /// At first.
         before: u64,
@@ -106,7 +106,7 @@ pub enum Error {
         offset: u64,
         /// The compression.
         kind: &'static str,
-        /// What is wrong.
+        /// The error.
         detail: String,
     },
     /// It is not a capture.
@@ -116,7 +116,7 @@ pub enum Error {
         name: String,
         /// Whether the offset counts decompressed bytes.
         compressed: bool,
-        /// Where and why.
+        /// The place and the reason.
         cause: CaptureError,
     },
 }

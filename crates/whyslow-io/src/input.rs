@@ -10,7 +10,7 @@ pub enum Input {
     Path(PathBuf),
     /// Standard input, named `-`.
     Stdin,
-    /// What the caller opens, again and again.
+    /// An object that the caller opens, repeatedly.
     Object(ObjectInput),
 }
 
@@ -37,7 +37,7 @@ pub fn is_url(name: &str) -> bool {
 pub struct Progress {
     /// Bytes read so far; compressed bytes count as stored.
     pub read: u64,
-    /// Bytes to read in total; none if that of an input is not known, as that of a pipe.
+    /// Bytes to read in total; `None` if the length of an input is unknown, as of a pipe.
     pub total: Option<u64>,
 }
 

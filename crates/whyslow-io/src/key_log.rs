@@ -13,7 +13,7 @@ const START: u64 = 4 << 10;
 /// Reads a whole key log.
 ///
 /// # Errors
-/// Those of `bytes`.
+/// Errors of `bytes`.
 pub fn read_key_log(mut bytes: impl Read) -> io::Result<KeyLog> {
     let (mut log, mut piece) = (KeyLog::default(), Vec::new());
     loop {

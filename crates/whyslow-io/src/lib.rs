@@ -181,7 +181,7 @@ fn read_groups(
 struct Pools {
     options: ExplainOptions,
     omitted: bool,
-    /// Whose connections the inputs hold.
+    /// The shard of connections that the inputs hold.
     share: ConnectionShard,
 }
 

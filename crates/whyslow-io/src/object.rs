@@ -37,7 +37,7 @@ pub trait Object: Debug + Send + Sync {
 pub struct ObjectInput(Arc<dyn Object>);
 
 impl ObjectInput {
-    /// Of this object.
+    /// An input of this object.
     pub fn new(object: Arc<dyn Object>) -> Self {
         Self(object)
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whyslow_analysis::{Analysis, Connection};
 use whyslow_diagnosis::explain::{Explainer, Fragment, OmittedCompletion, OmittedSink};
 
-/// What explainers of one set of captures give away.
+/// The rows that explainers of one set of captures emit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OmittedSpill(Arc<Mutex<State>>);
 
@@ -86,7 +86,7 @@ impl OmittedSpill {
     }
 }
 
-/// Those of one set of captures.
+/// Rows of one set of captures.
 #[derive(Debug)]
 pub(crate) struct OmittedOfSet {
     spill: Spill,
@@ -100,7 +100,7 @@ impl OmittedOfSet {
     }
 }
 
-/// Those of a set, and where that is among the others.
+/// Rows of a set, and its place among the others.
 #[derive(Debug)]
 pub(crate) struct PlacedOmitted {
     set: OmittedOfSet,

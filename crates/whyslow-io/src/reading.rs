@@ -19,13 +19,13 @@ use whyslow_units::Nanos;
 /// An analysis, and where its packets are.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// What was found.
+    /// The findings.
     pub analysis: Analysis,
     groups: Vec<Range<usize>>,
     sets: Vec<FileSet>,
 }
 
-/// What was read of one group of inputs.
+/// The result of reading one group of inputs.
 pub(crate) struct GroupRead {
     pub(crate) analysis: Analysis,
     /// The sets of captures in it.

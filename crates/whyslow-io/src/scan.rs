@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use whyslow_core::capture::{CaptureOrigin, Problem, Summary};
 use whyslow_diagnosis::condense::{Condenser, ConnectionShard};
 
-/// Of zstd: a higher one takes twice the time for a tenth less.
+/// The level of zstd: a higher one takes twice the time for a tenth less.
 const LEVEL: i32 = 3;
 
-/// What came of a scan.
+/// The result of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
     /// Packets of the capture.

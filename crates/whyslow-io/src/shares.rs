@@ -30,7 +30,7 @@ use whyslow_diagnosis::explain::Fragment;
 
 /// How the stream begins: no text, no other format.
 const MAGIC: [u8; 4] = [0xd7, b'w', b'h', b'a'];
-/// What is sent is read by the same version alone.
+/// Only the same version reads the rows.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Of zstd.
 const LEVEL: i32 = 1;
@@ -132,7 +132,7 @@ fn send_set(set: OpenSet, is_apart: bool, out: &mut Sender<'_>) -> Result<(), Er
 /// A connection that is not listed: its place among all, and its data.
 type Omitted = (u64, Vec<u8>);
 
-/// What is sent, compressed and in rows.
+/// The rows, compressed.
 struct Sender<'a>(zstd::Encoder<'static, RowCutter<'a>>);
 
 impl<'a> Sender<'a> {
@@ -296,7 +296,7 @@ impl Merging {
     }
 }
 
-/// What was compressed, behind the head.
+/// The compressed data after the head.
 fn opened(mut file: File) -> io::Result<impl Read> {
     let mut head = [0; 5];
     file.read_exact(&mut head)?;

@@ -254,7 +254,7 @@ impl Source {
         self.raw.given.load(Ordering::Relaxed)
     }
 
-    /// What follows stays unread.
+    /// The rest stays unread.
     fn cut_off(&mut self) {
         self.stream = Box::new(io::empty());
         self.put_back = None;
@@ -315,7 +315,7 @@ fn take_peeked() -> Vec<u8> {
 /// bytes, and whether they are all.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 #[cfg(not(target_family = "wasm"))]
 pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<u8>, bool)> {
     let mut file = stdin()?;
@@ -332,7 +332,7 @@ pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<
             }
             Ok(length) => head.extend_from_slice(&block[..length]),
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
-            // What is wrong is reported by the reading that follows.
+            // The next reading reports the error.
             Err(_) => break,
         }
     }
@@ -347,7 +347,7 @@ pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<
 /// The decompressed bytes of a file, for texts: a decoder with a fault is a read error.
 ///
 /// # Errors
-/// Those of opening it, and of its first bytes.
+/// Errors of opening it, and of its first bytes.
 #[cfg(not(target_family = "wasm"))]
 pub fn open_decompressed(path: &std::path::Path) -> io::Result<impl Read + Send> {
     let mut bytes = PeekedReader::new(BufReader::with_capacity(1 << 16, File::open(path)?));

@@ -21,7 +21,7 @@ const LOOK: usize = 64 << 10;
 /// problem that reports it.
 ///
 /// # Errors
-/// When one is of another version of the format, or none at all, or none of them can be read.
+/// If a file is of another version of the format, or none can be read.
 pub fn stitch(
     options: ExplainOptions,
     inputs: &[Input],
@@ -82,7 +82,7 @@ fn look(input: &Input, share: ConnectionShard) -> Result<Option<String>, Error> 
     Ok(reader.finish(&mut ignored).err().map(|error| source.no_capture(error).to_string()))
 }
 
-/// Whose connections a condensed capture holds.
+/// The shard of connections in a condensed capture.
 struct OriginShare(ConnectionShard);
 
 impl Sink for OriginShare {

@@ -34,7 +34,7 @@ pub(crate) struct WorkerPool {
     omitted: Option<OmittedSpill>,
 }
 
-/// What explainers have found together.
+/// The joint findings of explainers.
 pub(crate) struct PoolFindings {
     pub(crate) analysis: Analysis,
     pub(crate) fingerprints: Vec<ConnectionFingerprint>,
@@ -173,7 +173,7 @@ pub(crate) fn read<S: Sink>(
     let (gauge, is_slow) = (source.gauge(), source.is_compressed());
     let broadcast = BlockBroadcast::new(1, |block: &mut Block| source.fill(block));
     let outcome = thread::scope(|scope| {
-        // A lone reader is spared the decompression, where there can be another thread.
+        // If another thread is possible, it decompresses, so that a lone reader need not.
         if is_slow {
             let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || broadcast.fetch_all());
         }

@@ -23,7 +23,7 @@ pub(crate) use settings::{Chance, MSS, Setting, bits, build, bytes, ms, set, ver
 
 /// A name, and what draws a scenario: of the cause of that name, unless the draw sets another one.
 type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
-/// All that is drawn; a draw's place is part of the seed.
+/// All draws; a draw's place is part of the seed.
 const DRAWS: &[Draw] = &[
     ("none", links::healthy),
     ("slow-start", ends::slow_start),
@@ -101,7 +101,7 @@ const DRAWS: &[Draw] = &[
     ("tls-bandwidth", |chance| caused_by("bandwidth", in_tls(chance, links::bandwidth))),
     ("tls-loss", |chance| {
         let mut settings = caused_by("loss", in_tls(chance, links::loss));
-        // Where few segments are lost, slow start may cost more.
+        // If few segments are lost, slow start may cost more.
         settings.push(set("path.down.loss", format!("{:.2}%", chance.between(1.0, 3.0))));
         settings
     }),
@@ -134,7 +134,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
 /// After the label of a run whose cause was fixed.
 pub const CURED: &str = "-cured";
 
-/// What a run was drawn as: its label without its number.
+/// The draw of a run: its label without its number.
 pub fn drawn(label: &str) -> &str {
     label.rsplit_once('-').map_or(label, |(drawn, _)| drawn)
 }

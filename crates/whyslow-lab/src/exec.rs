@@ -31,7 +31,7 @@ const AFTERWARDS: Duration = Duration::from_millis(200);
 /// The results of the two programs.
 #[derive(Clone, Debug)]
 pub struct ExecOutcome {
-    /// The client's exit status; none if the run was stopped first.
+    /// The client's exit status; `None` if the run was stopped first.
     pub client: Option<ExitStatus>,
     /// The server's, if it ended before the client.
     pub server: Option<ExitStatus>,
@@ -45,7 +45,7 @@ pub struct ExecOutcome {
     pub noise: Noise,
 }
 
-/// Where the client's standard output goes.
+/// The destination of the client's standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientOutput {
     /// To this process's standard output.
@@ -62,7 +62,7 @@ pub struct CommandLines<'a> {
     pub server: Option<&'a str>,
     /// The client's.
     pub client: &'a str,
-    /// Where the client's standard output goes.
+    /// The destination of the client's standard output.
     pub client_output: ClientOutput,
     /// TCP ports at which the client reaches services outside, and names; without any it reaches
     /// the server alone.
@@ -113,9 +113,9 @@ pub(crate) struct Programs<'a> {
     pub server: Option<&'a str>,
     /// The client's.
     pub client: &'a str,
-    /// What of the world outside the client reaches.
+    /// The outside services that the client reaches.
     pub outside: Option<Outside<'a>>,
-    /// Where the client's standard output goes, without a folder.
+    /// The destination of the client's standard output, without a folder.
     pub client_output: ClientOutput,
     /// The port that shows that the server is ready; any if none is given.
     pub port: Option<u16>,

@@ -255,7 +255,7 @@ pub enum Direction {
     Down,
 }
 
-/// All that is known of one direction of one link after a run.
+/// The log of one direction of one link after a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkLog {
     /// Index in [`crate::net::config::PathConfig::links`].

@@ -22,18 +22,18 @@ pub struct Noise {
     /// The most that late packets, and programs that had no processor, can have added to the
     /// transfers' time, in seconds.
     pub added_s: f64,
-    /// Of that, what late packets alone can have added.
+    /// The part of it that late packets alone may have added.
     pub late_s: f64,
     /// The transfers' time, in seconds.
     pub time_s: f64,
-    /// Of how many tries this one is the median.
+    /// Number of attempts; this is their median.
     pub tries: u32,
     /// Figures in doubt: the least and the most that they may be without this machine's noise, in
     /// base units.
     pub between: BTreeMap<String, [f64; 2]>,
 }
 
-/// What the client's program measured.
+/// The measurements of the client's program.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Client<'a> {
     pub(crate) transfers: &'a [Transfer],
@@ -107,7 +107,7 @@ impl Noise {
         }
     }
 
-    /// What part of the transfers' time late packets can have added, from 0 to 1.
+    /// The share of the transfers' time that late packets may have added, from 0 to 1.
     pub fn share(&self) -> f64 {
         if self.time_s > 0.0 { (self.added_s / self.time_s).min(1.0) } else { 0.0 }
     }

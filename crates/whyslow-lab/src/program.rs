@@ -14,7 +14,7 @@ const NOTICED_WITHIN: Duration = Duration::from_millis(50);
 /// Polling interval on kernels without a descriptor for a process's exit.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// Where Debian's programs are looked for, before the user's own.
+/// The folders of Debian's programs, searched before the user's own.
 pub(crate) const PLACES: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
 
 /// Whether a program is in one of these places, or in the user's own.
@@ -30,7 +30,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
 pub(crate) struct Program(pub(crate) Child);
 
 impl Program {
-    /// Waits for its exit status; none if the run is stopped or the deadline passes first.
+    /// Waits for its exit status; `None` if the run is stopped or the deadline passes first.
     pub(crate) fn wait(&mut self, stop: &AtomicBool, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
         let descriptor = descriptor(&self.0);
         loop {
@@ -52,7 +52,7 @@ impl Program {
     }
 }
 
-/// A descriptor that becomes readable when the process exits; none before Linux 5.3.
+/// A descriptor that becomes readable when the process exits; `None` before Linux 5.3.
 fn descriptor(child: &Child) -> Option<OwnedFd> {
     // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is
     // its own.

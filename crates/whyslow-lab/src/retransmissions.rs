@@ -17,7 +17,7 @@ use std::path::Path;
 /// A packet reaches the emulator so soon after the kernel has sent it (and was traced sending it),
 /// at most, nanoseconds: the emulator may have to wait for a processor.
 const TOGETHER: u64 = 20_000_000;
-/// Of two mechanisms within that time, one must be this much nearer, nanoseconds.
+/// One of two mechanisms within that time must be this much nearer, nanoseconds.
 const NEARER: u64 = 100_000;
 /// A copy is answered within this time, nanoseconds.
 const ANSWERED: u64 = 20_000_000;
@@ -51,14 +51,14 @@ pub struct WireRetransmission {
     /// The link delivered it twice: the receiver reports a copy, and it is unknown whether it means
     /// this one or an earlier.
     pub doubled: bool,
-    /// What made the kernel send it; none if unknown.
+    /// The reason for which the kernel sent it; `None` if unknown.
     pub why: Option<Why>,
 }
 
 /// The retransmissions of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownRetransmissions {
-    /// All that was retransmitted, in the order of sending.
+    /// All retransmissions, in the order of sending.
     pub segments: Vec<WireRetransmission>,
     /// Segments that the two kernels count as retransmitted, SYNs aside: from another source than
     /// the log.
@@ -88,7 +88,7 @@ struct RecordedHost {
     counters: BTreeMap<String, u64>,
 }
 
-/// Reads the retransmissions of the run in this folder; none if its log cannot show them.
+/// Reads the retransmissions of the run in this folder; `None` if its log cannot show them.
 ///
 /// # Errors
 /// When `truth.json` cannot be read.

@@ -38,7 +38,7 @@ pub struct Settings {
     pub jobs: usize,
     /// How often a run is tried in all, where the machine disturbs it.
     pub attempts: u32,
-    /// Of how many tries a short run is the median.
+    /// Number of tries of a short run, of which the median is taken.
     pub short: u32,
     /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this binary
     /// when it is `None`.
@@ -57,11 +57,11 @@ impl Settings {
 pub enum Progress<'a> {
     /// A run begins.
     Started {
-        /// Its label.
+        /// Label of the run.
         label: &'a str,
-        /// Its place in all, from 0.
+        /// Index among all runs, from 0.
         index: usize,
-        /// How many there are.
+        /// Number of runs.
         total: usize,
     },
     /// The machine spoiled a run; it is made again while tries are left.
@@ -70,7 +70,7 @@ pub enum Progress<'a> {
         label: &'a str,
         /// Why.
         why: &'a [String],
-        /// Which try it was, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
     /// A run is finished: made now, or reused.
@@ -79,7 +79,7 @@ pub enum Progress<'a> {
         label: &'a str,
         /// Made before.
         reused: bool,
-        /// It.
+        /// The result of the run.
         result: &'a RunResult,
     },
 }
@@ -103,13 +103,13 @@ pub enum RunError {
     Impossible {
         /// The key in the scenario.
         key: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// A command that a host does not take.
     #[error("it cannot be done here: {0}")]
     Refused(String),
-    /// It was to stop.
+    /// The user stopped the run.
     #[error("stopped before its end")]
     Stopped,
     /// Namespaces or devices.
@@ -218,7 +218,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// The result that is there, or a new one.
+    /// Returns the existing result, or makes a new one.
     fn keep_or_make(&self, run: &Variant, repetition: u32) -> Result<RunResult, RunError> {
         let folder = folder(&self.settings.out, &self.experiment.name, run, repetition);
         let key = (self.making.key)(run);
@@ -267,7 +267,7 @@ pub(crate) fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(
     write().map_err(file_error(file.display().to_string()))
 }
 
-/// The truth of a run, and its figures.
+/// Truth and figures of a run.
 pub(crate) type Outcome = (Truth, crate::figures::Figures);
 
 fn once(

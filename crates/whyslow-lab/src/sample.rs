@@ -125,7 +125,7 @@ pub struct Series {
     pub connection: usize,
     /// This end's address and port.
     pub local: String,
-    /// The other end's.
+    /// Address of the other end.
     pub peer: String,
     /// Congestion control in force on this socket.
     pub congestion: String,

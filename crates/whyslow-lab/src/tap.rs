@@ -16,7 +16,7 @@ use crate::net::config::Host;
 use crate::pcap::Writer;
 use crate::port::ring::{Ring, RingConfig};
 
-/// What to capture.
+/// The packets to capture.
 #[derive(Clone, Debug)]
 pub struct Tap {
     /// At which host.
@@ -25,7 +25,7 @@ pub struct Tap {
     pub is_far: bool,
     /// The file to write.
     pub file: PathBuf,
-    /// Most bytes captured of a packet (128 holds all headers).
+    /// Maximum bytes captured of a packet (128 holds all headers).
     pub snaplen: u32,
 }
 

@@ -26,7 +26,7 @@ const BUFFER_KIB: &str = "4096";
 const NAME: &str = "whyslow-";
 const EVENTS: [&str; 2] = ["tcp_retransmit_skb", "tcp_cong_state_set"];
 
-/// What made the kernel retransmit a segment.
+/// The mechanism of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -62,7 +62,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Events that the kernel's buffer could not hold.
     pub lost: u64,
-    /// Why there is no trace; none if there is one.
+    /// The reason for a missing trace; `None` if there is a trace.
     pub missing: Option<String>,
 }
 
@@ -189,7 +189,7 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
     // then, and to which state.
     let mut transmissions: Vec<(Option<Why>, (u64, u8))> = Vec::new();
     let mut states: HashMap<Socket, (u64, u8)> = HashMap::new();
-    // By processor: the event whose stack is to come, or is being read.
+    // By processor: the event whose stack follows, or is being read.
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut stack = None;
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! What really happened in a run, and the figures that follow from it.
+//! The measured truth of a run, and the figures that follow from it.
 //!
 //! `truth.json` holds everything that was recorded; `result.json` the figures, and whether the
 //! intended cause was confirmed. Figures come from the kernel, the emulator's log, the programs, or
@@ -33,13 +33,13 @@ pub struct Truth {
     pub cause: String,
     /// The complete scenario, which can be run again.
     pub scenario: Scenario,
-    /// Where it ran.
+    /// The machine of the run.
     pub machine: Machine,
     /// The moment that the link's times count from, nanoseconds since the Unix epoch.
     pub epoch_ns: u64,
     /// Each host's settings in force.
     pub hosts: BTreeMap<String, HostTruth>,
-    /// By host: what the programs measured, and the kernel's counters of their sockets.
+    /// By host: the measurements of the programs, and the kernel's counters of their sockets.
     pub ends: BTreeMap<String, EndTruth>,
     /// Names of the columns of every socket's rows.
     pub socket_columns: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// Returns the values of this machine.
     pub fn here() -> Self {
         let kernel = nix::sys::utsname::uname()
             .map_or_else(|_| String::new(), |name| name.release().to_string_lossy().into_owned());
@@ -147,7 +147,7 @@ pub struct RunResult {
     pub schema: String,
     /// The experiment.
     pub experiment: String,
-    /// The run in it.
+    /// Label of the run in its experiment.
     pub label: String,
     /// Its values in the matrix.
     pub values: BTreeMap<String, String>,
@@ -159,7 +159,7 @@ pub struct RunResult {
     pub cause: String,
     /// How many tries the machine spoiled.
     pub voided: u32,
-    /// How much the machine disturbed this one.
+    /// How much the machine disturbed this run.
     #[serde(default)]
     pub noise: Noise,
     /// Why there is no result: void every time, or the programs failed. Empty for a result.

@@ -53,7 +53,7 @@ pub(crate) struct Label(usize);
 struct Line {
     code: u16,
     value: u32,
-    /// Where to go on; none is the next line.
+    /// The targets of the jumps; `None` for the next line.
     jumps: [Option<Label>; 2],
 }
 
@@ -71,7 +71,7 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    /// The label stands before the next line.
+    /// Places the label before the next line.
     pub(crate) fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.lines.len());
     }
@@ -80,7 +80,7 @@ impl Assembler {
         self.lines.push(Line { code, value, jumps: [None, None] });
     }
 
-    /// Goes on at `yes` or `no`; none is the next line.
+    /// Continues at `yes` or `no`; `None` for the next line.
     pub(crate) fn test(&mut self, code: u16, value: u32, yes: Option<Label>, no: Option<Label>) {
         self.lines.push(Line { code, value, jumps: [yes, no] });
     }

@@ -29,17 +29,17 @@ pub(crate) struct Packet<'a> {
     pub time: u64,
     /// How long it was.
     pub length: u32,
-    /// As much of it as is kept.
+    /// The kept part of it.
     pub bytes: &'a [u8],
 }
 
-/// Where packets come from.
+/// The source of packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interface<'a> {
     pub name: Option<&'a str>,
     /// LINKTYPE_ of its packets.
     pub link_type: u16,
-    /// Most bytes that are kept of a packet; 0 means unlimited.
+    /// Maximum bytes that are kept of a packet; 0 means unlimited.
     pub snaplen: u32,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn ethtool(socket: BorrowedFd<'_>, device: &str, request: &mut [u64])
 /// Binds a packet socket to an interface, or with 0 to all, for packets of every protocol.
 ///
 /// # Errors
-/// Those of bind(2).
+/// Errors of bind(2).
 #[allow(unsafe_code)]
 pub(crate) fn bind_to_interface(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
     let mut address = [0_u8; size_of::<libc::sockaddr_ll>()];

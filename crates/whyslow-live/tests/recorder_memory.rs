@@ -49,7 +49,7 @@ fn a_flood_takes_no_memory_beyond_the_bound() {
         let (before, _) = HELD.get();
         let mut recorder = Recorder::new(bound).unwrap();
         let (with_recorder, asked) = HELD.get();
-        // What the test's runner allocated may have been freed here.
+        // Memory that the test's runner allocated may have been freed here.
         let heap = with_recorder.wrapping_sub(before);
         assert_eq!(heap + size_of::<Recorder>(), recorder.memory());
         assert!(recorder.memory() <= bound && recorder.memory() > bound / 100 * 99, "{} of {bound}", recorder.memory());

@@ -16,7 +16,7 @@ use whyslow_io::{Error, ExplainOptions, Input, Reading};
 
 /// Sets of captures that are kept. One of 10,000 connections takes about 100 MB.
 const MOST_KEPT: usize = 4;
-/// Files that are read together, at most.
+/// Maximum number of files that are read together.
 pub(crate) const MOST_FILES: usize = 16;
 /// Captures that a message names.
 const NAMED: usize = 10;
@@ -36,7 +36,7 @@ pub(crate) struct Captures {
 pub(crate) struct Explained {
     /// The files, as clients name them.
     pub(crate) names: Vec<String>,
-    /// What was found, and where packets can be read again.
+    /// The findings, and the place of the packets.
     pub(crate) reading: Reading,
     files: Vec<(PathBuf, Stamp)>,
 }
@@ -110,7 +110,7 @@ impl Captures {
             turn = self.reading.lock() => turn,
             () = context.ct.cancelled() => return Err(work::cancelled()),
         };
-        // Another request may have read it meanwhile.
+        // Another request may have read it in the meantime.
         if let Some(kept) = self.kept(&paths) {
             return Ok(kept);
         }

@@ -62,7 +62,7 @@ pub(crate) async fn run<T: DeserializeOwned>(
         },
         () = context.ct.cancelled() => return Err(work::cancelled()),
     }
-    // What came of failed requests is a result too.
+    // Failed requests are results, too.
     serde_json::from_slice(&out).map_err(|error| {
         let errors = String::from_utf8_lossy(&errors);
         let lines: Vec<_> = errors.lines().map(|line| line.trim().trim_start_matches("whyslow: ")).collect();

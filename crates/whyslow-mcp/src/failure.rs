@@ -10,12 +10,12 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// What is wrong, and what to do.
+    /// The error, and what to do.
     pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), hint: hint.into() }
     }
 
-    /// Both in a line each.
+    /// Returns both, each on its own line.
     pub(crate) fn text(&self) -> String {
         format!("Error: {}\nHint: {}", self.what, self.hint)
     }

@@ -67,7 +67,7 @@ pub(crate) fn find<'a>(analysis: &'a Analysis, id: &str) -> Option<Listed<'a>> {
 }
 
 impl Listed<'_> {
-    /// What it is about, in a line.
+    /// Its subject, in a line.
     pub(crate) fn about(&self) -> String {
         match (self.connection, self.transfer) {
             (None, _) => match self.finding.connections.as_slice() {
@@ -81,7 +81,7 @@ impl Listed<'_> {
         }
     }
 
-    /// The time that its cost is a part of.
+    /// The whole time that contains the cost.
     pub(crate) fn of(&self) -> Option<Nanos> {
         self.transfer.map(|(_, transfer)| transfer.duration_s).filter(|whole| *whole >= self.finding.cost_s)
     }
@@ -105,14 +105,14 @@ pub(crate) fn ends(connection: &Connection) -> String {
     format!("{client} → {server}")
 }
 
-/// What a transfer carried, and how long it took.
+/// The bytes of a transfer, and its time.
 pub(crate) fn moved(transfer: &Transfer) -> String {
     let way = if transfer.from == End::Client { "up" } else { "down" };
     let label = transfer.label.as_ref().map(|label| format!(" ({})", clip::name(label))).unwrap_or_default();
     format!("{} {way} in {}{label}", units::bytes(transfer.bytes), units::seconds(transfer.duration_s))
 }
 
-/// Where a capture was taken.
+/// The capture point.
 pub(crate) const fn near(near: Near) -> &'static str {
     match near {
         Near::Client => "at the client",

@@ -22,7 +22,7 @@ pub struct Folders(Vec<Folder>);
 
 #[derive(Clone, Debug)]
 struct Folder {
-    /// As it was given, absolute.
+    /// The path as given, made absolute.
     given: PathBuf,
     /// Without links.
     real: PathBuf,

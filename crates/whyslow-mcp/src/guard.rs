@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 /// The only path.
 pub(crate) const PATH: &str = "/mcp";
 
-/// What a request must show.
+/// The credentials that a request must have.
 #[derive(Debug)]
 pub(crate) struct Guard {
     /// The server's address as Host and Origin may name it.

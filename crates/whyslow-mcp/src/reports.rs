@@ -16,7 +16,7 @@ use whyslow_report::ranking;
 use whyslow_report::render::{json, summary};
 use whyslow_report::words::Lang;
 
-/// What every URI of a report begins with.
+/// The beginning of every URI of a report.
 const BEGIN: &str = "whyslow://report/";
 /// Connections that a Markdown report describes: those that lost most.
 const CONNECTIONS: usize = 5;
@@ -145,7 +145,7 @@ fn markdown(explained: &Explained, lang: Lang) -> String {
     out
 }
 
-/// All that was found, as JSON.
+/// The whole analysis, as JSON.
 fn whole(explained: &Explained) -> Result<String, Failure> {
     let mut out = Vec::new();
     json::pretty(explained.analysis(), &mut out).map_err(|_| Failure::fault())?;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use whyslow_report::words::Lang;
 
-/// What an assistant may claim, and where each claim comes from.
+/// The claims that an assistant may make, and the source of each.
 pub const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
 /// The server; clients of one run share the captures that are open.

@@ -5,7 +5,7 @@ use crate::folders::Folders;
 use std::path::PathBuf;
 use whyslow_report::words::Lang;
 
-/// What the server may read and do.
+/// The permitted inputs and actions of the server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The only folders whose files it reads.
@@ -14,6 +14,6 @@ pub struct Settings {
     pub lang: Lang,
     /// Tools that look at more than captures.
     pub allowed: Allowed,
-    /// The program whyslow, which is run again for those.
+    /// The `whyslow` program, which is run for these tools.
     pub program: PathBuf,
 }

@@ -34,7 +34,7 @@ pub fn serve_stdio(settings: Settings) -> io::Result<()> {
             }
         }
     });
-    // What is read for a client that is gone ends with the program.
+    // Reading for a client that is gone ends with the program.
     runtime.shutdown_timeout(LAST);
     served
 }

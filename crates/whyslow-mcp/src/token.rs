@@ -23,7 +23,7 @@ impl Token {
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// One that was chosen elsewhere.
+    /// A token that was chosen elsewhere.
     ///
     /// # Errors
     /// When it is too short to be a secret, or does not fit into a header.

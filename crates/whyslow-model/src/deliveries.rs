@@ -35,7 +35,7 @@ impl Deliveries {
         }
     }
 
-    /// Those before this one are not kept any more.
+    /// Earlier deliveries are no longer kept.
     pub(super) fn forget_before(&mut self, segment: usize) {
         self.at_departure.pop_before(segment);
     }

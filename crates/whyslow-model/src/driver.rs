@@ -60,7 +60,7 @@ fn play<L: Ledger>(scenario: &Scenario, most: u64) -> Played<L> {
     }
 }
 
-/// Where a simulation was at some time.
+/// The progress of a simulation at some time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     time: Time,
@@ -79,7 +79,7 @@ struct Driver<'a, C, L> {
     pause: usize,
     silent: Option<PauseKind>,
     ledger: L,
-    /// Where three quarters were acknowledged.
+    /// The place at which three quarters were acknowledged.
     quarter: Place,
     three_quarters: u64,
     delivered: Time,
@@ -87,7 +87,7 @@ struct Driver<'a, C, L> {
     events_seen: u64,
     /// More steps than this end the simulation.
     most_steps: u64,
-    /// Where half of those steps were taken.
+    /// The place at which half of those steps were taken.
     half: Option<Place>,
 }
 

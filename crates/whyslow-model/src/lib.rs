@@ -42,8 +42,8 @@ use whyslow_units::{Nanos, Time};
 /// Segments that are modelled one by one.
 pub const MAX_SEGMENTS: u64 = 1 << 17;
 
-/// Most steps of one simulation: packets that leave, and events. A segment usually takes two (it
-/// leaves, and its ACK arrives), three if it is paced.
+/// Maximum number of steps of one simulation: packets that leave, and events. A segment usually
+/// takes two (it leaves, and its ACK arrives), three if it is paced.
 pub const MAX_STEPS: u64 = 4 * MAX_SEGMENTS;
 
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
@@ -74,7 +74,7 @@ pub struct Scenario {
     pub sender: SenderSettings,
     /// The receiving host.
     pub receiver: ReceiverSettings,
-    /// Where the sender falls silent, in the order of the bytes.
+    /// The sender's silences, in the order of the bytes.
     pub pauses: Vec<Pause>,
 }
 
@@ -175,7 +175,7 @@ pub struct Outcome {
     pub steps: u64,
 }
 
-/// Most rounds that an outcome lists.
+/// Maximum number of rounds that an outcome lists.
 const MAX_ROUNDS: usize = 64;
 
 #[cfg(test)]

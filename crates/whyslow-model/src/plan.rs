@@ -40,7 +40,7 @@ const CHANGE_RUNS: u64 = 25;
 const MAX_WORK: u64 = 20_000_000;
 /// Transfers after which a connection's window and buffer have grown to the needed size.
 pub const WARM_TRANSFERS: u64 = 4;
-/// Least gain of a change that is reported: of the time, and in all.
+/// Minimum gain of a change that is reported: of the time, and in all.
 const MIN_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
 /// Sender of the payload.
@@ -113,7 +113,7 @@ pub struct Plan {
     pub first_window: u64,
     /// The largest window that the receiver comes to offer, bytes.
     pub receive_window: u64,
-    /// Most bytes that the sender has in flight; none: no bound.
+    /// Maximum bytes that the sender has in flight; none: no bound.
     pub send_buffer: Option<u64>,
     /// How long the server thinks before it answers.
     pub think: Nanos,

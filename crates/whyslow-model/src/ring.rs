@@ -10,7 +10,7 @@ pub(super) struct Ring<T> {
     end: usize,
 }
 
-/// Most slots at the start.
+/// Maximum number of slots at the start.
 const MANY: usize = 1024;
 
 impl<T: Copy + Default> Ring<T> {

@@ -45,13 +45,13 @@ pub(super) enum Blocked {
     Done,
     /// The program has nothing more yet.
     Program,
-    /// By the congestion window.
+    /// Limited by the congestion window.
     Congestion,
-    /// By the receiver's window.
+    /// Limited by the receiver's window.
     Receiver,
-    /// By the cap in the sender.
+    /// Limited by the cap in the sender.
     Cap,
-    /// By its own pace, until then.
+    /// Limited by its own pace, until this time.
     Pace(Time),
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Sender<C> {
     control: C,
     recovery: Option<Recovery>,
     round_end: usize,
-    /// Most in flight in this round and the previous one.
+    /// Maximum in flight in this round and the previous one.
     max_in_flight: (u32, u32),
     held_by_window: (bool, bool),
     rtt: RttEstimator,

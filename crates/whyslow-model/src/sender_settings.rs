@@ -15,7 +15,7 @@ pub struct SenderSettings {
     pub slow_start_growth: f64,
     /// Whether slow start ends early when the round trip rises (HyStart).
     pub hystart: bool,
-    /// Most bytes in flight: a send buffer, or a window of the program's protocol.
+    /// Maximum bytes in flight: a send buffer, or a window of the program's protocol.
     pub cap: Option<u64>,
     /// Largest rate of the sender, payload bits per second.
     pub pacing: Option<f64>,

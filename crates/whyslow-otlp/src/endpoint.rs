@@ -14,7 +14,7 @@ const PORT: u16 = 4318;
 pub struct Endpoint {
     /// Host and port, as the header `Host` has them.
     pub(crate) authority: String,
-    /// Where to connect: without the brackets of IPv6.
+    /// The host to connect to, without the brackets of IPv6.
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) path: String,

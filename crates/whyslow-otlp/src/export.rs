@@ -33,7 +33,7 @@ const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause that a collector may ask for.
 const MOST_PAUSE: Duration = Duration::from_secs(60);
-/// Most bytes of an answer.
+/// Maximum bytes of an answer.
 const MOST_ANSWER: usize = 64 * 1_024;
 
 /// Sends spans on a thread of its own.
@@ -53,7 +53,7 @@ struct Counts {
     failure: Mutex<Option<String>>,
 }
 
-/// What became of the spans.
+/// Counts of the spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Spans that the collector took.
@@ -64,7 +64,7 @@ pub struct Sent {
     pub failure: Option<String>,
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 enum Attempt {
     Taken { rejected: u64, message: String },
     Later { after: Option<Duration>, why: String },

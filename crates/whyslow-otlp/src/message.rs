@@ -6,7 +6,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::span::{Event as EventMessage, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span as SpanMessage};
 
-/// Most characters of a text: peers choose some of them.
+/// Maximum characters of a text: peers choose some of them.
 const MOST_CHARACTERS: usize = 1_024;
 
 /// Something that took time.
@@ -20,14 +20,14 @@ pub struct Span {
     pub end_ns: u64,
     /// Attributes by name.
     pub attributes: Vec<(String, Value)>,
-    /// What is known of it.
+    /// Its known events.
     pub events: Vec<Event>,
 }
 
 /// Something within a span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// When it was, nanoseconds since 1970-01-01 UTC.
     pub time_ns: u64,

@@ -122,7 +122,7 @@ fn without_a_collector_all_are_dropped_and_nothing_waits() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let exporter = exporter(&format!("http://{closed}"));
     (0..10_000).for_each(|_| exporter.send(span()));
-    // Those that wait are given up after one attempt each, because it ends.
+    // Waiting spans are given up after one attempt each at the end.
     let sent = exporter.finish();
     assert_eq!((sent.sent, sent.dropped), (0, 10_000));
     assert!(sent.failure.unwrap().starts_with("cannot connect"));

@@ -74,7 +74,7 @@ impl Output {
     /// terminal, even if a renderer has not checked a text.
     ///
     /// # Errors
-    /// Those of stdout.
+    /// Errors of stdout.
     pub fn write(&mut self, page: &str) -> io::Result<()> {
         let page = harmless_page(page);
         let stream: &mut dyn Write = match &mut self.stream {
@@ -88,7 +88,7 @@ impl Output {
     /// Prints bytes as they are: they are for a program.
     ///
     /// # Errors
-    /// Those of stdout.
+    /// Errors of stdout.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.raw(|out| out.write_all(bytes))
     }
@@ -96,7 +96,7 @@ impl Output {
     /// Prints a value as one indented JSON object and a line feed, its text harmless.
     ///
     /// # Errors
-    /// Those of stdout.
+    /// Errors of stdout.
     pub fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
         self.raw(|out| json::object(value, out))
     }
@@ -104,7 +104,7 @@ impl Output {
     /// Prints what `print` writes, as it is.
     ///
     /// # Errors
-    /// Those of stdout.
+    /// Errors of stdout.
     pub fn raw(&mut self, print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
         let mut out = BufWriter::with_capacity(PIECE, stdout().lock());
         print(&mut out)?;

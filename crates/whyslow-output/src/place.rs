@@ -18,7 +18,7 @@ pub(crate) use elsewhere::{Identity, Place, Replaced, Temporary, of_path, of_std
 #[cfg(unix)]
 pub(crate) use unix::{Identity, Place, Replaced, Temporary, of_path, of_stdin, of_stdout};
 
-/// What is at a place.
+/// The kind of file at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum There {
     Nothing,

@@ -15,11 +15,11 @@ use std::path::Path;
 /// Bytes that are written at once.
 const PIECE: usize = 64 << 10;
 
-/// Where data goes. Its errors name it.
+/// The destination of data. Its errors name it.
 pub struct Target {
-    /// As it was typed.
+    /// The name as typed.
     name: String,
-    /// `None` once it is finished.
+    /// `None` after it is finished.
     out: Option<BufWriter<Sink>>,
     claimed: Claimed,
 }
@@ -61,7 +61,7 @@ impl Target {
         Self { name, out: Some(BufWriter::with_capacity(PIECE, sink)), claimed }
     }
 
-    /// As it was typed.
+    /// The name as typed.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -41,7 +41,7 @@ pub struct Document {
     bytes: Bytes,
 }
 
-/// What a document is for.
+/// The purpose of a document.
 enum Form<'a> {
     /// A page that has a server to ask.
     Served,
@@ -55,7 +55,7 @@ enum Form<'a> {
 struct Content<'a> {
     schema: &'static str,
     version: &'static str,
-    /// What was opened.
+    /// The name of the input.
     name: &'a str,
     analysis: &'a Analysis,
     /// Its sentences, in both languages.
@@ -68,11 +68,11 @@ struct Content<'a> {
     headline: Verdict,
     /// Documentation of the causes, which is ours: its line breaks are kept.
     docs: Option<&'a RawValue>,
-    /// The transfers to compare at first.
+    /// The transfers to compare first.
     compare: Option<[TransferSpot; 2]>,
     /// Why the requested comparison is missing.
     uncompared: Option<String>,
-    /// The connection to show at first, and its transfer, from 1.
+    /// The connection to show first, and its transfer, counted from 1.
     show: Option<(u64, Option<usize>)>,
     /// Why the requested connection or transfer is missing.
     unshown: Option<String>,
@@ -80,9 +80,9 @@ struct Content<'a> {
     comparisons: Vec<WordedComparison>,
     /// Graphs by connection, if the page has no server to ask.
     series: BTreeMap<u64, Vec<CompressedAnswer>>,
-    /// What made the packets, where a probe did.
+    /// The probe that made the packets, if any.
     probe: Option<&'a RawValue>,
-    /// What came of making a transfer again.
+    /// The result of a proof.
     proof: Option<&'a Proof>,
     /// Why the proof that was given is missing.
     unproved: Option<String>,
@@ -155,7 +155,7 @@ impl Document {
         Self::complete(self.reading.clone(), opening, progress)
     }
 
-    /// All that was found.
+    /// The whole analysis.
     pub(crate) fn analysis(&self) -> &Analysis {
         &self.reading.analysis
     }
@@ -246,13 +246,13 @@ impl Document {
         self.reading.analysis.connections.iter().find(|connection| connection.id == id)
     }
 
-    /// Where a connection's packets can be read again.
+    /// The place at which a connection's packets can be read again.
     pub(crate) fn place(&self, connection: &Connection) -> Option<PacketSource> {
         self.reading.place(connection)
     }
 }
 
-/// What there is, or why it is missing.
+/// The result, or the reason why it is missing.
 fn result_or_why<T>(found: Result<Option<T>, impl ToString>) -> (Option<T>, Option<String>) {
     match found {
         Ok(found) => (found, None),

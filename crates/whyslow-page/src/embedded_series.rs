@@ -176,7 +176,7 @@ fn follow(close_ups: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Ve
 fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<ConnectionGraphs> {
     let places: Vec<PacketSource> = load.iter().map(|one| one.place.clone()).collect();
     let places: Vec<&PacketSource> = places.iter().collect();
-    // Those whose packets have all come by then count.
+    // Connections whose packets have all arrived by then count.
     let _ = follow_all(&places, &mut |place, point| load[place].push(point), progress);
     load.into_iter().filter_map(CloseUp::finish).collect()
 }

@@ -14,9 +14,9 @@ use whyslow_diagnosis::series::{
 use whyslow_io::PacketSource;
 use whyslow_units::Nanos;
 
-/// Columns in an answer, at most.
+/// Maximum number of columns in an answer.
 const MAX_COLUMNS: usize = 8_192;
-/// Segments in an answer, at most.
+/// Maximum number of segments in an answer.
 pub(crate) const MAX_POINTS: usize = 16_384;
 
 /// The graphs of one connection.
@@ -28,7 +28,7 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Reads the connection's packets again; `range` is the time to show, none for all.
+    /// Reads the connection's packets again; `range` is the time to show, `None` for all.
     ///
     /// # Errors
     /// When the capture can no longer be read, or has changed.
@@ -98,7 +98,7 @@ pub struct GraphsBuilder {
 }
 
 impl GraphsBuilder {
-    /// Starts to build; `range` is the time to show, none for all.
+    /// Starts to build; `range` is the time to show, `None` for all.
     pub fn new(connection: &Connection, range: Option<(Nanos, Nanos)>, most: SeriesSize) -> Self {
         let all = (connection.start_s, connection.start_s + connection.duration_s);
         Self {

@@ -42,7 +42,7 @@ impl OpenCaptures {
         &self.document
     }
 
-    /// What was opened.
+    /// The opened captures.
     pub fn opening(&self) -> &Opening {
         &self.opening
     }
@@ -92,7 +92,7 @@ impl OpenCaptures {
         self.document.connection(id).ok_or_else(|| "there is no connection of this number".to_owned())
     }
 
-    /// Where a connection's packets can be read again.
+    /// The place at which a connection's packets can be read again.
     ///
     /// # Errors
     /// When there is no such connection, or its capture came through a pipe.
@@ -102,7 +102,7 @@ impl OpenCaptures {
         Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
     }
 
-    /// All that was found.
+    /// The whole analysis.
     pub fn analysis(&self) -> &Analysis {
         self.document.analysis()
     }

@@ -20,9 +20,9 @@ pub struct Opening {
     pub compare: Option<[SoughtTransfer; 2]>,
     /// The connection or transfer to show at first.
     pub show: TransferName,
-    /// What made the packets: a probe's document (`whyslow-probe/1`) without its analysis.
+    /// The probe that made the packets: its document (`whyslow-probe/1`) without its analysis.
     pub probe: Option<Box<RawValue>>,
-    /// What came of making a transfer of these captures again.
+    /// The result of a proof of a transfer in these captures.
     pub proof: Option<Proof>,
     /// Secrets of TLS connections, in addition to those in the captures themselves.
     pub keys: Option<Arc<KeyLog>>,
@@ -31,7 +31,7 @@ pub struct Opening {
 /// A transfer to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoughtTransfer {
-    /// The group whose numbers are meant; none for the numbers over all groups.
+    /// The group of the numbers; `None` for numbers over all groups.
     pub group: Option<usize>,
     /// Its name.
     pub which: TransferName,

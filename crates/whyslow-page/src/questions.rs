@@ -1,4 +1,4 @@
-//! What the page asks about open captures, and the answers: `series?c=3&columns=800`.
+//! Questions of the page about open captures, and their answers: `series?c=3&columns=800`.
 //!
 //! The local server gets questions as addresses, a worker of the browser as messages. Both answer
 //! from here.
@@ -13,7 +13,7 @@ use whyslow_units::Nanos;
 /// Columns of a graph if none are requested.
 pub const COLUMNS: usize = 1_024;
 
-/// What is answered with JSON.
+/// The questions with an answer in JSON.
 const QUESTIONS: [&str; 5] = ["series", "connection", "packet", "compare", "analysis"];
 
 /// Whether this is a question that [`answer`] knows.
@@ -65,7 +65,7 @@ pub fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
     (from <= to).then_some((from, to))
 }
 
-/// What a slice of a connection is called.
+/// The file name of a slice of a connection.
 pub fn slice_name(id: u64, packets: u64) -> String {
     format!("connection-{id}-{packets}-packets.pcapng")
 }

@@ -65,11 +65,11 @@ pub(crate) struct Rows {
 
 /// The rest of the analysis about connections.
 struct AnalysisIndex {
-    /// By connection: the causes of findings that span several connections.
+    /// By connection: the causes of findings over several connections.
     shared: HashMap<u64, Vec<&'static str>>,
     /// Connections that another capture shows better.
     repeats: HashSet<u64>,
-    /// By connection with a finding: its place among them, the worst first.
+    /// By connection with a finding: its rank, the worst first.
     ranks: HashMap<u64, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Makes requests, and finds where their time went.
+//! Makes requests, and measures where their time went.
 //!
 //! ```text
 //!   Plan ─▶ Requests ─▶ Client ─▶ Exchange ─┬▶ Results ─▶ figures, floor, spread ─▶ page, JSON

@@ -43,7 +43,7 @@ struct OfUrl {
 
 type Histograms = Family<OfPhase, Histogram, fn() -> Histogram>;
 
-/// What is counted.
+/// All counters.
 pub struct Metrics {
     requests: Family<OfOutcome, Counter>,
     duration: Histograms,

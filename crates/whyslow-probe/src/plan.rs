@@ -9,10 +9,10 @@ use std::time::Duration;
 /// The most requests of a series: each keeps the kernel's data on it.
 pub const MOST_REQUESTS: u32 = 10_000;
 
-/// What is to be done.
+/// The task.
 #[derive(Debug)]
 pub struct Plan {
-    /// What holds for all requests.
+    /// Options of all requests.
     pub options: Options,
     /// A URL as it was typed, without user and password, and what to ask for there.
     pub asks: Vec<(String, Ask)>,

@@ -11,14 +11,14 @@ use whyslow_diagnosis::explain::Explainer;
 use whyslow_live::capture::{Format, Recorder, RecorderSocket, WHOLE};
 use whyslow_output::{Sources, Target};
 
-/// What packets are called that are in no file.
+/// The name of packets that are in no file.
 pub const NAME: &str = "probe";
 /// Bytes that are handed on at once.
 const PIECE: usize = 64 << 10;
 
 /// The file for the packets.
 pub struct Capture<'a> {
-    /// Where the packets are written.
+    /// The file for the packets.
     pub file: &'a Path,
     /// The name of the packets, if it is not that of their file.
     pub name: Option<&'a str>,
@@ -77,7 +77,7 @@ impl Recording {
         }
     }
 
-    /// What records the packets of a request; `None` if none can be recorded.
+    /// The recorder of a request's packets; `None` if they cannot be recorded.
     pub fn recorder(&self) -> Option<Arc<Recorder>> {
         self.0.as_ref().ok().map(|running| Arc::clone(&running.recorder))
     }

@@ -15,7 +15,7 @@ use whyslow_live::capture::Recorder;
 /// A request, and what became of it.
 #[derive(Debug)]
 pub struct Request {
-    /// As it was typed.
+    /// The URL as typed.
     pub url: String,
     /// The size that was asked for or sent, of a series of sizes.
     pub size: Option<u64>,
@@ -23,7 +23,7 @@ pub struct Request {
     pub is_upload: bool,
     /// Whether requests share a connection.
     pub series: Series,
-    /// Whether it was to be made on the connection of an earlier request.
+    /// Whether the request should reuse the connection of an earlier one.
     pub may_reuse: bool,
     /// The pause before it, seconds.
     pub idle_s: f64,
@@ -79,7 +79,7 @@ impl<'a> Requests<'a> {
         Self { plan, options: Options { recorder, sample_every, most_samples, ..plan.options.clone() }, observer }
     }
 
-    /// Makes all of them.
+    /// Makes all requests.
     ///
     /// # Errors
     /// When the system gives no place to make them in.

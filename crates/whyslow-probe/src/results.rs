@@ -17,7 +17,7 @@ pub struct Results {
 
 /// The packets that were recorded.
 pub struct RecordedPackets {
-    /// What the packets show.
+    /// Findings from the packets.
     pub analysis: Analysis,
     /// How many were recorded.
     pub packets: u64,

@@ -6,13 +6,13 @@ use std::fmt;
 /// A figure and its limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// How.
     pub relation: Relation,
     /// Seconds, or bits per second.
     pub bound: f64,
-    /// As it was typed.
+    /// The condition as typed.
     pub text: String,
 }
 

@@ -27,12 +27,12 @@ const LIMITS: f64 = 0.3;
 /// A finding that costs less than this part of the time is not a verdict.
 const COUNTS: f64 = 0.1;
 
-/// What was compared, and what differs.
+/// The compared quantities, and the differences.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Agreement {
     /// Nothing differs.
     pub agrees: bool,
-    /// What differs. JSON has it in words.
+    /// The differences. JSON has them in words.
     #[serde(skip)]
     pub differs: Vec<Difference>,
     /// Seconds in the capture, of the part that was run.
@@ -299,7 +299,7 @@ const SAME: &[&[LimitingFactor]] = &[
     &[LimitingFactor::Unknown],
 ];
 
-/// What the transfer's sender retransmitted.
+/// The retransmissions of the transfer's sender.
 fn kinds(of: &Captured, until: Option<f64>) -> Kinds {
     let from = of.from();
     let Some(until) = until.filter(|_| !of.is_about_connection) else {

@@ -8,7 +8,7 @@ use super::supposition::Supposition;
 use super::trial::Workshop;
 use whyslow_analysis::Cause;
 
-/// Most runs of each.
+/// Maximum number of runs of each.
 const TRIES: u32 = 3;
 
 /// Another explanation, and how its run compares with the capture.
@@ -34,14 +34,14 @@ pub(super) fn of(
         return all;
     }
     let mut others: Vec<Supposition> = Supposition::ALL.into_iter().filter(|it| Some(*it) != tested).collect();
-    // What the analysis supposes is the likeliest.
+    // The explanation of the analysis is the likeliest.
     others.sort_by_key(|it| Some(*it) != own);
     for other in others {
         let supposed = if Some(other) == own { Some(captured.clone()) } else { captured.supposing(other) };
         let Some(supposed) = supposed.filter(|_| !shop.is_over()) else { break };
         let cause = supposed.top().map_or(other.cause(), |finding| finding.cause);
         (shop.progress)(&format!("another explanation: {cause}"));
-        // One that cannot be run is not compared.
+        // An explanation that cannot be run is not compared.
         let Ok(fitted) = search::fit(&supposed, other.cause().slug(), at_most, TRIES, shop) else { continue };
         let agrees = fitted.agreement.agrees;
         all.push(Alternative { cause, agreement: fitted.agreement });

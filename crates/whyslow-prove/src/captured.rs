@@ -70,7 +70,7 @@ impl Captured {
             + self.transfer().seconds_before(LimitingFactor::Timeout)
     }
 
-    /// Of its time, the part under these limits.
+    /// The share of its time under these limits.
     pub fn share(&self, limits: &[LimitingFactor]) -> f64 {
         let shares = self.transfer().limits.iter().filter(|share| limits.contains(&share.limit));
         shares.map(|share| share.share).sum()

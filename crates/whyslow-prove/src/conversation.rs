@@ -150,7 +150,7 @@ impl Conversation {
             let own = message.from.index();
             needs[own] = needs[own].max(message.needs.unwrap_or(0));
             let side = if message.from == End::Client { Side::Client } else { Side::Server };
-            // By default it waits for all bytes that the other end has begun to send by then.
+            // By default it waits for all bytes that the other end has begun to send.
             let after = (needs[own] != sent[1 - own]).then_some(Size(needs[own]));
             sent[own] += message.bytes;
             all.push(script::Message { from: side, size: Size(message.bytes), wait: micros(message.wait), after });
@@ -183,7 +183,7 @@ pub(super) fn distance(connection: &Connection, packets: &Packets, end: End, rtt
 struct Cut<'a> {
     packet: &'a Packet,
     half: &'a Half,
-    /// What its sender had of the other end.
+    /// Bytes of the other end that its sender had.
     had: u64,
     rtt: f64,
     is_first: bool,
@@ -232,12 +232,12 @@ impl Cut<'_> {
             Some(needs) => arrival(packets, self.packet, needs, distance),
         };
         let wait = self.packet.at - from.unwrap_or(self.half.last);
-        // What takes less is the machine's own time, here as there.
+        // A shorter wait is the machine's own time, here as in the capture.
         if wait < 3e-4 { 0.0 } else { wait }
     }
 }
 
-/// What a program takes to begin once the connection is open.
+/// The time that a program takes to begin once the connection is open.
 fn first_wait(packet: &Packet, packets: &Packets, distance: f64) -> f64 {
     let opened = packets.all.iter().rfind(|p| p.is_syn() && p.at <= packet.at && p.from == End::Server);
     let of_server = packet.from == End::Server;

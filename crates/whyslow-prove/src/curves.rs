@@ -5,7 +5,7 @@ use super::outcome::{Outcome, Tried, Verdict};
 use super::scenario::TransferScenario;
 use serde::Serialize;
 
-/// Most points of a curve: about as many as a graph has pixels.
+/// Maximum number of points of a curve: about as many as a graph has pixels.
 pub(super) const MOST: usize = 500;
 
 /// The run that a curve shows.
@@ -14,7 +14,7 @@ pub(super) const MOST: usize = 500;
 pub(super) enum Of {
     /// The capture.
     Captured,
-    /// The run that is to be the same.
+    /// The run that should match.
     Again,
     /// The run with the fix.
     Fixed,

@@ -37,7 +37,7 @@ pub(super) struct HostChoice {
     pub congestion: &'static str,
     /// The receive buffer, as a multiple of the assumed one.
     pub receive_scale: f64,
-    /// The same of the send buffer.
+    /// The same for the send buffer.
     pub send_scale: f64,
     /// The sender's window opens slower than Linux's: by this part of the acknowledged bytes.
     pub growth: Option<f64>,
@@ -264,7 +264,7 @@ fn offers(offered: [Option<bool>; 2], end: End) -> bool {
     if end == End::Client { client != Some(false) } else { server != Some(false) || client == Some(false) }
 }
 
-/// The same of window scaling.
+/// The same for window scaling.
 fn scales(offered: [Option<u8>; 2], end: End) -> bool {
     offered[end.index()].is_some() || offered == [None, None] && end == End::Server
 }
@@ -343,7 +343,7 @@ pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
         let (Some(ack), Some(window)) = (packet.ack, packet.window) else { continue };
         if ack + window > edge.at {
             let stood = packet.at - edge.moved;
-            // What was read before the edge stood still is all but what the window would hold.
+            // Before the edge stopped, the program had read all bytes except those in the window.
             if edge.was_shut && stood > rtt.max(0.02) {
                 let place = edge.at.saturating_sub(windows.most).saturating_sub(skipped).max(1);
                 reading.stops.push(Stop { at: Size(place), length: micros(stood) });

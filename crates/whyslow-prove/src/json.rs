@@ -34,7 +34,7 @@ pub(super) struct Document<'a> {
     /// How many were run to find it.
     tries: usize,
     agrees: bool,
-    /// What was compared.
+    /// The compared quantities.
     agreement: Compared<'a>,
     /// The cause whose run agrees, where that of the tested cause does not.
     behaves_like: Option<&'static str>,
@@ -50,7 +50,7 @@ pub(super) struct Document<'a> {
     curves: Vec<Curve>,
 }
 
-/// What was compared, with the differences in words.
+/// The compared quantities, with the differences in words.
 #[derive(Serialize)]
 struct Compared<'a> {
     #[serde(flatten)]

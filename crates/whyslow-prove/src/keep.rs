@@ -122,7 +122,7 @@ fn draw(curves: &[Curve], bytes: u64) -> String {
         );
     }
     for (curve, (colour, nth)) in curves.iter().zip(COLOURS.iter().zip(0_u32..)) {
-        // What was acknowledged stays so until more is.
+        // The acknowledged bytes stay until the next ACK.
         let before = [0].into_iter().chain(curve.points.iter().map(|(_, done)| *done));
         let step = |((time, done), before): (&(f64, u64), u64)| {
             format!("{0:.1},{1:.1} {0:.1},{2:.1} ", x(*time), y(before), y(*done))

@@ -9,7 +9,7 @@ use whyslow_lab::scenario::units::Size;
 
 /// Bytes of a full segment beyond its payload and options: IP and TCP.
 const HEADERS: u64 = 40;
-/// Least distance of two copies of a segment between which the path was fixed, seconds: the lab's
+/// Minimum distance of two copies of a segment between which the path was fixed, seconds: the lab's
 /// clock begins with its path, a tenth of a second before the connection.
 const APART: f64 = 0.3;
 const LEAD: f64 = 0.1;

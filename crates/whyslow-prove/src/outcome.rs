@@ -57,7 +57,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Tries every fix on a run that agrees; none on one that does not.
+    /// Tries every fix on a run that agrees, and no fix on one that does not.
     ///
     /// # Errors
     /// `None`: a fix that cannot be run is reported.

@@ -6,7 +6,7 @@ use whyslow_analysis::{Connection, End, Transfer};
 use whyslow_diagnosis::series::{Flags, Kind, Point};
 use whyslow_io::PacketSource;
 
-/// Most packets that are held of a connection: a run of a minute has fewer.
+/// Maximum number of packets that are held of a connection: a run of a minute has fewer.
 const MOST: usize = 4_000_000;
 
 /// A packet. Times are seconds from the capture's first packet; places count payload bytes from the

@@ -196,7 +196,7 @@ impl Captured {
         (rates.len() >= 12 && upper < usual * 1.05 && usual > mean * 1.2).then_some(usual)
     }
 
-    /// The typical round trip, seconds, where no queue stands behind it.
+    /// The typical round trip, seconds, without a queue.
     pub fn usual_rtt(&self) -> Option<f64> {
         let [min, p50] = [self.connection.rtt_ms.min?, self.connection.rtt_ms.p50?].map(|ms| ms / 1e3);
         let is_full = self.share(&[LimitingFactor::Bandwidth]) >= BY_PATH;

@@ -95,7 +95,7 @@ impl Key {
 
 /// Payload of a full segment that carries timestamps, bytes.
 const SEGMENT: u64 = 1_448;
-/// Most findings whose fixes are tried.
+/// Maximum number of findings whose fixes are tried.
 const MOST: usize = 6;
 
 /// The fixes of all findings, those that cost most first; then other fixes for the same causes.

@@ -24,7 +24,7 @@ use whyslow_serve::{Opening, Proof};
 
 /// Length of a judged run, seconds: a longer transfer is cut to its beginning.
 const JUDGED: f64 = 8.0;
-/// Most runs of a judged transfer's explanation.
+/// Maximum number of runs of a judged transfer's explanation.
 const TRIES: u32 = 4;
 /// The exit status where the run does not agree with the capture.
 const DISAGREES: u8 = 1;
@@ -164,7 +164,7 @@ pub(super) struct Opened {
     pub captured: Captured,
     /// What the page of it is made of.
     pub page: (Opening, Reading),
-    /// What came through a pipe is there as long as this.
+    /// Input from a pipe is kept for as long as this value.
     pub kept: SpooledInputs,
 }
 

@@ -58,7 +58,7 @@ pub(super) struct TransferScenario {
     pub until: f64,
 }
 
-/// Builds it; a run lasts for `at_most` seconds at most.
+/// Builds the scenario; a run lasts for at most `at_most` seconds.
 pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> TransferScenario {
     let from = captured.from();
     let cut = cut(captured, at_most);
@@ -133,7 +133,7 @@ fn lose_syns(captured: &Captured, scenario: &mut Scenario) {
 
 /// Where a run ends.
 struct Ending {
-    /// The place behind the last byte of the transfer that is run; none: all of it.
+    /// The place after the last byte of the transfer's part; `None` for all of it.
     place: Option<u64>,
     until: f64,
     seconds: f64,

@@ -23,7 +23,7 @@ pub(super) struct Fitted {
     pub tries: usize,
 }
 
-/// Most corrections of the window sizes.
+/// Maximum number of corrections of the window sizes.
 const SCALINGS: usize = 3;
 /// A window that is nearer to the captured one is not made again.
 const WINDOW: f64 = 0.06;

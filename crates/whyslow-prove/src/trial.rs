@@ -21,7 +21,7 @@ const SHORT_TIMES: u32 = 3;
 /// Where runs are made.
 pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
-    /// How often each run is made; `None`: short ones that count are repeated.
+    /// Number of runs; `None` for one, and three of short ones that count.
     pub repeat: Option<u32>,
     /// No run begins later than this after `began`.
     pub limit: Duration,
@@ -135,7 +135,7 @@ pub(super) fn experiment(name: &str, scenario: &Scenario) -> Experiment {
     }
 }
 
-/// That of the median time, with the times of all.
+/// The trial of the median time, with the times of all.
 fn median(mut trials: Vec<Trial>) -> anyhow::Result<Trial> {
     trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let all_seconds: Vec<f64> = trials.iter().map(|trial| trial.seconds).collect();

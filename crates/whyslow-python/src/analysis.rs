@@ -1,4 +1,4 @@
-//! What was found, for Python.
+//! The findings, for Python.
 
 use crate::errors::raised;
 use crate::streamed::StreamedTable;

@@ -20,7 +20,7 @@ const AWS: [&str; 5] = [
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
-/// The same for Google Cloud Storage; `gcloud` leaves a file as well.
+/// The same for Google Cloud Storage; `gcloud` also writes a file.
 const GOOGLE: [&str; 5] = [
     "GOOGLE_APPLICATION_CREDENTIALS",
     "GOOGLE_SERVICE_ACCOUNT",

@@ -10,15 +10,15 @@ pub enum Error {
     /// Its scheme is none of [`SCHEMES`].
     #[error("{url}: unknown scheme `{scheme}`; captures are read from {} and files", SCHEMES.join("://, ") + "://")]
     Scheme {
-        /// What was typed.
+        /// The typed URL.
         url: String,
-        /// What stands before `://`.
+        /// The scheme, before `://`.
         scheme: String,
     },
     /// It is not a URL.
     #[error("{url}: {why}")]
     Malformed {
-        /// What was typed.
+        /// The typed URL.
         url: String,
         /// The error, and the right form.
         why: String,
@@ -26,7 +26,7 @@ pub enum Error {
     /// The store cannot be opened or listed.
     #[error("{url}: {why}")]
     Store {
-        /// What was typed.
+        /// The typed URL.
         url: String,
         /// The store's message.
         why: String,
@@ -34,19 +34,19 @@ pub enum Error {
     /// No object matches the pattern.
     #[error("{url}: no object matches; `*` and `?` stand for anything but `/`")]
     NoMatch {
-        /// What was typed.
+        /// The typed URL.
         url: String,
     },
     /// The store's list does not end.
     #[error("{url}: the store's list does not end; name more of the key before the first `*` or `?`")]
     Endless {
-        /// What was typed.
+        /// The typed URL.
         url: String,
     },
     /// Too many objects match the pattern.
     #[error("{url}: more than {most} objects or folders match; name fewer at once")]
     TooMany {
-        /// What was typed.
+        /// The typed URL.
         url: String,
         /// How many are taken.
         most: usize,

@@ -30,7 +30,7 @@ pub(crate) struct RemoteObject {
 #[derive(Debug, Default)]
 struct Known {
     size: Option<u64>,
-    /// That of the first answer: all others must agree.
+    /// The version of the first answer: all others must agree.
     version: Option<Version>,
 }
 
@@ -98,7 +98,7 @@ impl Object for RemoteObject {
 /// that the reader can check whether to go on.
 struct PieceReader {
     pieces: Receiver<io::Result<Bytes>>,
-    /// What is left of the piece that came last.
+    /// The rest of the last piece.
     piece: Bytes,
     task: AbortHandle,
     runner: Arc<Runner>,

@@ -11,9 +11,9 @@ use object_store::ObjectMeta;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use std::io;
 
-/// Objects, and folders on the way to them, at most.
+/// Maximum number of objects, and of folders on the way to them.
 const MOST: usize = 100_000;
-/// Pages of lists, of usually 1,000 keys each, at most.
+/// Maximum number of pages of a list; a page usually has 1,000 keys.
 const MOST_PAGES: u32 = 20_000;
 /// Pages in a row without a key, at most: S3 skips deleted objects in such pages.
 const MOST_EMPTY: u32 = 1_000;
@@ -125,7 +125,7 @@ impl Level<'_> {
     }
 }
 
-/// What stands before the first `*` or `?`.
+/// The part before the first `*` or `?`.
 fn literal(segment: &str) -> &str {
     segment.split(['*', '?']).next().unwrap_or_default()
 }

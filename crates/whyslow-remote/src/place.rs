@@ -19,7 +19,7 @@ pub(crate) trait Place: Debug + Send + Sync {
     async fn get(&self, from: u64, version: Option<&Version>) -> Result<(Facts, Pieces), Failure>;
 }
 
-/// What is known of an object.
+/// The known properties of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Its size in bytes, if known.

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-/// Redirects that are followed at most.
+/// Maximum number of redirects that are followed.
 const MOST: usize = 10;
 /// Variables that name proxies. A proxy is this user's own choice.
 const PROXIES: [&str; 6] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
@@ -22,7 +22,7 @@ const PROXIES: [&str; 6] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PR
 /// Which redirects are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Redirects {
-    /// Those that do not lead from a wider network to a narrower one.
+    /// Redirects that do not lead from a wider network to a narrower one.
     #[default]
     Wider,
     /// All of them.

@@ -285,8 +285,8 @@ pub fn cost(seconds: Nanos, of: Option<Nanos>, lang: Lang) -> String {
     }
 }
 
-/// `Fix: reuse the connection, about 100 ms; or raise the server's initial window to 32 segments,
-/// about 402 ms.`
+/// `Fix: reuse the connection (then about 100 ms); or raise the server's initial window to 32
+/// segments (then about 402 ms).`
 fn advice(finding: &Finding, transfer: Option<&Transfer>, lang: Lang) -> Option<String> {
     words::fix(finding, transfer, transfer.is_some(), lang)
 }

@@ -13,7 +13,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 use whyslow_analysis::Analysis;
 
-/// Most rows of a batch: a few megabytes of the widest table.
+/// Maximum number of rows of a batch: a few megabytes of the widest table.
 pub const ROWS: usize = 8_192;
 
 /// Why a table could not be made or written.

@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
         self.analysis.captures.get(self.capture_index()?)
     }
 
-    /// An instant that is counted from the first packet of all; none without a date.
+    /// An instant that is counted from the first packet of all; `None` without a date.
     pub(crate) fn instant(&self, start: Nanos) -> Option<Time> {
         let connection = self.connection()?;
         self.capture()?.first_time.as_ref()?;

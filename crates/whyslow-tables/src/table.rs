@@ -81,7 +81,7 @@ impl Table {
         [self.places_before(analysis), self.places_of_connections(analysis), self.places_behind(analysis)].concat()
     }
 
-    /// Where the rows are that stand before those of connections.
+    /// The places of the rows before those of connections.
     pub(crate) fn places_before(self, analysis: &Analysis) -> Vec<Place> {
         match self {
             Self::Problems => {
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Where the rows are that stand behind those of connections.
+    /// The places of the rows after those of connections.
     pub(crate) fn places_behind(self, analysis: &Analysis) -> Vec<Place> {
         match self {
             Self::Findings => items(Place::default(), analysis.findings.len()).collect(),

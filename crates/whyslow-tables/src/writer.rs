@@ -82,7 +82,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a table.
     ///
     /// # Errors
-    /// Those of `out`, and Arrow's.
+    /// Errors of `out`, and of Arrow.
     pub fn new(table: Table, format: Format, out: W) -> Result<Self, Error> {
         let form = match format {
             Format::Arrow => Form::Arrow(Box::new(ArrowStream::new(table, out)?)),
@@ -151,7 +151,7 @@ impl<W: Write + Send> TableWriter<W> {
 /// each table.
 ///
 /// # Errors
-/// Those of `connections` and `packets`, of the output, and Arrow's.
+/// Errors of `connections` and `packets`, of the output, and of Arrow.
 pub fn write_all<W: Write + Send, E: From<Error>>(
     analysis: &Analysis,
     connections: impl Iterator<Item = Result<Connection, E>>,

@@ -19,7 +19,7 @@ const PATIENCE_S: i64 = 2;
 /// as 1 KiB each. It grants up to `net.core.rmem_max`.
 const WAITING: usize = 4 << 20;
 
-/// How often a list is read that changes meanwhile.
+/// Maximum number of readings of a list that changes.
 const READINGS: usize = 3;
 
 /// Kinds of messages that end an answer (linux/netlink.h).
@@ -49,7 +49,7 @@ impl Netlink {
     /// Opens a socket in the thread's network namespace.
     ///
     /// # Errors
-    /// Those of socket(2).
+    /// Errors of socket(2).
     pub fn open(protocol: SockProtocol) -> io::Result<Self> {
         let socket = socket(AddressFamily::Netlink, SockType::Datagram, SockFlag::SOCK_CLOEXEC, protocol)?;
         setsockopt(&socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;

@@ -10,7 +10,7 @@ const MAX_PACING_RATE: i32 = 47;
 /// that. The kernel does the pacing itself where no queue discipline does (Linux 4.13).
 ///
 /// # Errors
-/// Those of setsockopt(2).
+/// Errors of setsockopt(2).
 pub fn limit_pacing(socket: BorrowedFd<'_>, rate: Option<u64>) -> io::Result<()> {
     crate::sys::setsockopt(socket, libc::SOL_SOCKET, MAX_PACING_RATE, &rate.unwrap_or(u64::MAX).to_ne_bytes())
 }

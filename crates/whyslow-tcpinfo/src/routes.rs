@@ -105,7 +105,7 @@ impl Routes {
     /// Opens a socket to the kernel.
     ///
     /// # Errors
-    /// Those of a socket.
+    /// Errors of a socket.
     pub fn open() -> io::Result<Self> {
         Netlink::open(SockProtocol::NetlinkRoute).map(Self)
     }
@@ -275,7 +275,7 @@ fn metrics(attributes: &[u8]) -> Vec<(u16, bool, String)> {
     known.filter_map(|(kind, value)| Some((kind, locks & 1 << kind != 0, metric(kind, value)?))).collect()
 }
 
-/// A metric's value as `ip route` prints it; none of one that is not set.
+/// A metric's value as `ip route` prints it; `None` if it is not set.
 fn metric(kind: u16, value: &[u8]) -> Option<String> {
     if kind == RTAX_CC_ALGO {
         return Some(text(value));

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// kernels.
 ///
 /// # Errors
-/// Those of getsockopt(2).
+/// Errors of getsockopt(2).
 #[allow(unsafe_code)]
 pub fn getsockopt(socket: BorrowedFd<'_>, level: i32, name: i32, space: &mut [u8]) -> io::Result<usize> {
     let mut length = libc::socklen_t::try_from(space.len()).unwrap_or(libc::socklen_t::MAX);
@@ -24,7 +24,7 @@ pub fn getsockopt(socket: BorrowedFd<'_>, level: i32, name: i32, space: &mut [u8
 /// Sets an option that is a structure.
 ///
 /// # Errors
-/// Those of setsockopt(2).
+/// Errors of setsockopt(2).
 #[allow(unsafe_code)]
 pub fn setsockopt(socket: BorrowedFd<'_>, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
     let length = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);

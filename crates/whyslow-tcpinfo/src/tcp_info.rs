@@ -68,13 +68,13 @@ pub struct TcpInfo {
     pub rtt: Option<u32>,
     /// Its variation, µs.
     pub rttvar: Option<u32>,
-    /// Slow-start threshold, segments; none while there is none.
+    /// Slow-start threshold, segments; `None` if there is none.
     pub snd_ssthresh: Option<u32>,
     /// Congestion window, segments.
     pub snd_cwnd: Option<u32>,
     /// Bytes of a full segment that this end announced.
     pub advmss: Option<u32>,
-    /// Segments by which the path reorders, at most.
+    /// Maximum number of segments by which the path reorders.
     pub reordering: Option<u32>,
     /// Round trip as the receiver estimates it, µs.
     pub rcv_rtt: Option<u32>,
@@ -94,7 +94,7 @@ pub struct TcpInfo {
     pub segs_in: Option<u32>,
     /// Bytes written by the program, and not yet sent.
     pub notsent_bytes: Option<u32>,
-    /// Least round trip of the last 300 s, µs.
+    /// Minimum round trip of the last 300 s, µs.
     pub min_rtt: Option<u32>,
     /// Segments with data received since the beginning.
     pub data_segs_in: Option<u32>,
@@ -110,7 +110,7 @@ pub struct TcpInfo {
     pub sndbuf_limited: Option<u64>,
     /// Segments that have reached the peer, as far as it acknowledged them.
     pub delivered: Option<u32>,
-    /// Those of them that came with a congestion mark (ECN).
+    /// Segments of these with a congestion mark (ECN).
     pub delivered_ce: Option<u32>,
     /// Bytes sent since the beginning, retransmitted ones included.
     pub bytes_sent: Option<u64>,

@@ -161,7 +161,7 @@ pub fn tools(names: &[&str]) -> bool {
     all_start(names, Lack::Machine)
 }
 
-/// The same of programs that no distribution brings: a machine need not have them.
+/// The same for programs that no distribution has: a machine need not have them.
 #[track_caller]
 pub fn rare_tools(names: &[&str]) -> bool {
     all_start(names, Lack::Program)

@@ -42,7 +42,7 @@ impl Engine {
     /// Opens captures, and returns the page's document: JSON.
     ///
     /// # Errors
-    /// When the request makes no sense, or the captures cannot be read.
+    /// If the request is invalid, or the captures cannot be read.
     pub fn open(&mut self, request: &[u8], progress: &mut dyn FnMut(Progress)) -> Result<Bytes, String> {
         let request: OpenRequest = serde_json::from_slice(request).map_err(|error| error.to_string())?;
         let input = |file: &RequestedFile| BrowserFile::input(file.number, &file.name, file.size, &self.read);

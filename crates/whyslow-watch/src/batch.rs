@@ -35,7 +35,7 @@ pub(crate) struct Drops {
     pub cut: u64,
 }
 
-/// What came about since the last one.
+/// The news since the last batch.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub records: Vec<Record>,
@@ -48,7 +48,7 @@ pub(crate) struct Batch {
     /// The time, on the same clock.
     pub now: Time,
     pub counts: Counts,
-    /// What went wrong, or is worth knowing.
+    /// Errors and other notes.
     pub notes: Vec<String>,
     /// Of all captures, at the end.
     pub problems: Vec<Problem>,

@@ -90,7 +90,7 @@ impl HolderChoice {
     }
 }
 
-/// Least digits of a container's id that name it.
+/// Minimum number of digits of a container's ID that identify it.
 const MIN_ID: usize = 4;
 
 impl PodPattern {

@@ -6,12 +6,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use whyslow_analysis::Endpoint;
 
-/// Most connections whose holders are remembered.
+/// Maximum number of connections whose holders are remembered.
 const MAX_CONNECTIONS: usize = 200_000;
-/// Most listeners, and most addresses of pods, that are remembered.
+/// Maximum number of listeners, and of addresses of pods, that are remembered.
 const MAX_OTHERS: usize = 20_000;
 
-/// What has an end of a connection.
+/// The holder of an end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
     /// The program's name; `None` if only the pod is known, by its address.

@@ -73,7 +73,7 @@ impl Intake {
         }
     }
 
-    /// What was dropped until now.
+    /// Counts of dropped packets until now.
     #[cfg(target_os = "linux")]
     pub(super) fn set_drops(&mut self, drops: super::batch::Drops) {
         let before = std::mem::replace(&mut self.counts.drops, drops);
@@ -117,7 +117,7 @@ impl Intake {
         }
     }
 
-    /// What came about since the last batch.
+    /// The news since the last batch.
     pub(super) fn batch(&mut self, ended: Ended, now: Time) -> Batch {
         let first = self.explainer.first_time().unwrap_or_default();
         let mut records: Vec<_> = ended.connections.into_iter().flat_map(|ended| Record::split(ended, first)).collect();

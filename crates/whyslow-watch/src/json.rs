@@ -94,7 +94,7 @@ struct CauseLoss {
 /// Writes a line for a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn record(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let (process, holders, connection) = (record.holders.process(), &record.holders, &record.connection);
     let event = match record.transfer() {
@@ -107,7 +107,7 @@ pub(super) fn record(record: &Record, out: &mut impl Write) -> io::Result<()> {
 /// Writes a line for what connections had in common until `now`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn together(finding: &Finding, now: Time, out: &mut impl Write) -> io::Result<()> {
     json::line(&Line { schema: SCHEMA, time: iso_8601(now), event: Event::Together { finding } }, out)
 }
@@ -149,7 +149,7 @@ impl Totals<'_> {
 /// Writes the last line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn summary(totals: &Totals<'_>, out: &mut impl Write) -> io::Result<()> {
     let Totals { tally, counts, problems, .. } = totals;
     let summary = Summary {

@@ -215,7 +215,7 @@ impl Keeper {
     }
 }
 
-/// What stands at its first packet.
+/// The comment at its first packet.
 fn comment(record: &Record) -> String {
     let verdict = record.transfer().map(|transfer| words::verdict(transfer, Lang::En));
     let finding = record.worst().map(|finding| words::summary(finding, Lang::En));

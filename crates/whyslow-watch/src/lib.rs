@@ -113,7 +113,7 @@ struct Running {
     top: usize,
 }
 
-/// What goes to stdout as it comes; the summary does at the end.
+/// The lines that go to stdout at once; the summary follows at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prints {
     Lines,

@@ -28,10 +28,10 @@ use std::sync::atomic::AtomicU64;
 use whyslow_analysis::{Endpoint, Retransmitted, host_and_port};
 use whyslow_units::Nanos;
 
-/// Most servers, and most programs, with a label of their own.
+/// Maximum number of servers, and of programs, with a label of their own.
 const MAX_NAMES: usize = 50;
-/// Most pods with labels of their own: as many as a large node runs in a day. Source: the kubelet's
-/// default of 110 pods at a time (maxPods).
+/// Maximum number of pods with labels of their own: as many as a large node runs in a day. Source:
+/// the kubelet's default of 110 pods at a time (maxPods).
 const MAX_PODS: usize = 300;
 /// Bounds of round trips and of transfers, seconds.
 const RTTS: [f64; 12] = [0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
@@ -166,7 +166,7 @@ struct State {
     processes: Names,
     pods: Pods,
     counts: Counts,
-    /// What was counted of connections that go on.
+    /// Counts of connections that are open.
     retransmitted: HashMap<u64, [u64; 4]>,
 }
 

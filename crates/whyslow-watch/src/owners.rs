@@ -20,7 +20,7 @@ use whyslow_units::Nanos;
 /// The sockets are read this often at most, and take no more than a part of the time.
 const EVERY: Duration = Duration::from_secs(1);
 const PART: u32 = 20;
-/// Most bytes that are read of the helper: more than any watch needs.
+/// Maximum bytes that are read of the helper: more than any watch needs.
 const MAX_REPORTED: u64 = 1 << 34;
 /// Bytes that timestamps take of each segment (RFC 7323).
 const TIMESTAMPS: u32 = 12;
@@ -165,7 +165,7 @@ pub(super) fn report_owners(reach: Reach, mut out: impl Write) -> io::Result<()>
     let mut reported: HashMap<Key, Holder> = HashMap::new();
     loop {
         let start = Instant::now();
-        // Those that are gone are forgotten.
+        // Holders that are gone are forgotten.
         let now: HashMap<Key, Holder> = holders(&open_connections(reach)).collect();
         for (key, holder) in now.iter().filter(|(key, holder)| reported.get(key) != Some(holder)) {
             json::line(&Line { key: *key, holder: holder.clone() }, &mut out)?;

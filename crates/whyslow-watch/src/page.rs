@@ -21,7 +21,7 @@ use whyslow_serve::live::{
 use whyslow_serve::{Server, Stopper};
 use whyslow_units::{Nanos, Time, iso_8601};
 
-/// How often the page is brought up to date at most.
+/// Minimum time between two updates of the page.
 const EVERY: Duration = Duration::from_millis(200);
 /// Rates are those of this time, on the clock of the packets.
 const OF_LATE: Nanos = Nanos::from_millis(5_000);
@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// What came of late, a second.
+    /// The latest rates, a second.
     fn rates(&mut self, batch: &Batch, transfers: u64) -> Rates {
         self.samples.push_back((batch.now, batch.counts, transfers));
         while self.samples.get(1).is_some_and(|(time, ..)| *time + OF_LATE <= batch.now) {

@@ -76,12 +76,12 @@ impl Record {
         self.first + self.transfer().map_or(self.connection.start_s + self.connection.duration_s, end)
     }
 
-    /// The same, as UTC.
+    /// The same time in UTC.
     pub(crate) fn end_utc(&self) -> String {
         iso_8601(self.end())
     }
 
-    /// An analysis of it alone, for a page.
+    /// An analysis of this connection alone, for a page.
     pub(crate) fn analysis(&self) -> Analysis {
         let capture = Capture {
             path: "watch".to_owned(),

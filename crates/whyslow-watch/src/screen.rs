@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use view::{Does, View};
 
-/// Least interval of redraws without a key.
+/// Minimum interval of redraws without a key.
 const FRAME: Duration = Duration::from_millis(200);
 
 /// The screen.
@@ -45,7 +45,7 @@ impl Screen {
     /// Handles keys and draws. Returns whether the user has quit.
     ///
     /// # Errors
-    /// Those of the terminal.
+    /// Errors of the terminal.
     pub(super) fn turn(&mut self, tally: &mut Tally) -> anyhow::Result<bool> {
         let mut is_enough = false;
         while event::poll(Duration::ZERO).context("the terminal")? {

@@ -7,10 +7,10 @@ use whyslow_analysis::Transfer;
 use whyslow_analysis::cause::Cause;
 use whyslow_units::{Nanos, Time};
 
-/// Most servers that are counted separately over all of the time; further ones are counted
-/// together.
+/// Maximum number of servers that are counted separately over all of the time; further ones are
+/// counted together.
 const MAX_SERVERS: usize = 10_000;
-/// Most transfers of a minute that are remembered.
+/// Maximum number of transfers of a minute that are remembered.
 const MAX_RECENT: usize = 100_000;
 /// How long a minute is.
 const MINUTE: Nanos = Nanos::from_millis(60_000);
@@ -33,7 +33,7 @@ impl Loss {
     }
 }
 
-/// What was lost by a kind of thing.
+/// Costs of one kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub servers: HashMap<String, Loss>,
@@ -54,7 +54,7 @@ struct Recent {
 pub(crate) struct Tally {
     /// Transfers that have ended.
     pub transfers: u64,
-    /// Those of them that lost time to a cause.
+    /// Transfers of these with a cause that cost time.
     pub slow: u64,
     /// Payload of them.
     pub bytes: u64,
@@ -118,7 +118,7 @@ impl Tally {
         self.recent.push_back(Recent { end: record.end(), server, lost, causes });
     }
 
-    /// What was lost in the minute before `now`.
+    /// Costs in the minute before `now`.
     pub(crate) fn minute(&mut self, now: Time) -> Table {
         // Their reports arrive roughly in the order of their ends.
         while self.recent.front().is_some_and(|recent| recent.end + MINUTE < now) {

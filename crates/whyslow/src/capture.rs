@@ -45,7 +45,8 @@ fn stream(words: &[String], explain: &[String]) -> anyhow::Result<ExitCode> {
         .context("this program cannot be started again");
     let captured = source.wait();
     let code = explained?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(whyslow_cli::exit::FAILED);
-    // What was explained counts: `timeout` and Ctrl-C end a capture with a status of their own.
+    // Packets that were explained count: `timeout` and Ctrl-C end a capture with a status of their
+    // own.
     captured?;
     Ok(ExitCode::from(code))
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is to be read: one input if both transfers are in it.
+/// The inputs to read: one if both transfers are in it.
 fn inputs([a, b]: &[TransferPlace; 2]) -> Vec<Input> {
     if a.input == b.input { vec![a.input.clone()] } else { vec![a.input.clone(), b.input.clone()] }
 }

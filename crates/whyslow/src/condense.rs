@@ -70,7 +70,7 @@ pub(crate) fn run(task: &Condense) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Where each is written.
+/// The file of each.
 ///
 /// # Errors
 /// When two would be written to one place.

@@ -9,7 +9,7 @@ use whyslow_io::Input;
 use whyslow_report::render::evidence;
 use whyslow_report::words::Lang;
 
-/// A larger text whose beginning shows nothing is taken for a capture.
+/// A larger text without evidence in its beginning counts as a capture.
 const BEGINNING: usize = 64 << 10;
 
 /// Inputs by kind of content.
@@ -105,7 +105,7 @@ fn has_packets(head: &[u8]) -> bool {
 /// Prints the report.
 ///
 /// # Errors
-/// Those of stdout.
+/// Errors of stdout.
 pub(crate) fn print(report: &Report, format: Format, out: &mut Output) -> io::Result<()> {
     match format {
         Format::Json { .. } => out.raw(|out| evidence::pretty(report, out)),

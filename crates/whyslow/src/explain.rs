@@ -107,7 +107,7 @@ fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::
     // cost time.
     std::mem::forget(analysis);
     match printed {
-        // What was found counts, whether or not all of it was read.
+        // Findings count even if a part of the input was not read.
         Err(error) if is_broken_pipe(&error) => Ok(code),
         Err(error) => Err(error.context("stdout")),
         Ok(()) => Ok(code),

@@ -51,7 +51,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }
     let folder = task.output.as_deref().unwrap_or(Path::new("."));
-    // What xplot's files are called is known with the connection.
+    // The names of xplot's files need the connection.
     let mut target = match task.xplot {
         true => graphs::check(folder).map(|()| None)?,
         false => Some(Target::open(task.output.as_deref(), &sources)?),

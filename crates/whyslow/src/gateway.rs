@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use whyslow_cli::exit::FAILED;
 use whyslow_cli::output::complain;
 
-/// What is passed on.
+/// The arguments that are passed on.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Gateway {

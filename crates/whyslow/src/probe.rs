@@ -25,7 +25,7 @@ use whyslow_probe::{Capture, Recording, Request, Requests, Results};
 /// Makes the requests, and prints the results.
 ///
 /// # Errors
-/// When the arguments make no sense, or something cannot be written.
+/// If the arguments are invalid, or an output cannot be written.
 pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = task.plan()?;
     let scratch = Scratch::default();

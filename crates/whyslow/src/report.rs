@@ -31,7 +31,7 @@ pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
     Ok(readable.status())
 }
 
-/// What `whyslow prove --json` printed into a file, where one is named.
+/// The output of `whyslow prove --json` in a file, if one is named.
 ///
 /// # Errors
 /// When the file cannot be read, or holds something else.

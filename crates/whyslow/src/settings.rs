@@ -1,4 +1,4 @@
-//! What the arguments mean: every default filled in, every choice made.
+//! The settings that the arguments mean: every default filled in, every choice made.
 
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
@@ -69,7 +69,7 @@ pub(crate) struct ExplainTask {
     pub fail_on: Vec<FailOn>,
     /// An earlier run to compare with.
     pub baseline: Option<PathBuf>,
-    /// Least cost that is called slow.
+    /// Minimum cost that is called slow.
     pub threshold: whyslow_units::Nanos,
     /// How they are explained.
     pub how: ExplainOptions,
@@ -141,7 +141,7 @@ pub(crate) enum Format {
 }
 
 impl Settings {
-    /// Makes sense of the arguments.
+    /// Turns the arguments into settings.
     ///
     /// # Errors
     /// If files or options precede a command: no argument is ignored. If a URL has no object name.
@@ -170,7 +170,7 @@ impl Settings {
     }
 }
 
-/// What a command is to do.
+/// The task of a command.
 fn of_command(command: Command) -> anyhow::Result<Task> {
     Ok(match command {
         Command::Explain(args) => {

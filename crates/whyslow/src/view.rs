@@ -86,8 +86,8 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// The first signal ends it in order, and the next one at once. Either way nothing stays that was
-/// dropped on the page.
+/// The first signal ends the page in order, and the next one immediately. In both cases no file
+/// remains that was dropped on the page.
 #[cfg(unix)]
 fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(ending()).context("cannot wait for an interrupt")?;

@@ -1,4 +1,4 @@
-// Captured, again and fixed in one graph: bytes that had been acknowledged by what time.
+// Captured, repeated and fixed run in one graph: bytes acknowledged by time.
 
 import { useState } from "preact/hooks";
 import { Axes, useWidth } from "../axes";

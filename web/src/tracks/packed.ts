@@ -11,7 +11,7 @@ export function unpackAnswer(packed: Answer): Answer {
     Object.fromEntries(
       Object.entries(of).map(([name, list]) => [
         name,
-        // Lowest and highest are two lists.
+        // The lowest and the highest values are two separate lists.
         Array.isArray(list) && list.some(isPacked) ? list.map((one) => figures(one)) : figures(list, from),
       ]),
     ) as T;

@@ -202,7 +202,7 @@ measures! {
     WrongChecksums "wrong-checksums",
 }
 
-/// As its public name.
+/// Serializes the public name.
 impl Serialize for Measure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.slug())

@@ -85,7 +85,7 @@ impl Unit {
     }
 }
 
-/// As its symbol.
+/// Serializes the symbol.
 impl Serialize for Unit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.symbol())

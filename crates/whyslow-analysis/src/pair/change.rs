@@ -34,7 +34,7 @@ pub enum ChangeKind {
     IpId,
     /// Several segments arrived as one.
     Merged {
-        /// Where that happened.
+        /// The place of the change.
         place: Resegmentation,
     },
     /// The maximum segment size that a SYN offers.
@@ -53,7 +53,7 @@ pub enum ChangeKind {
     SequenceNumbers,
     /// Segments arrived as several.
     Split {
-        /// Where that happened.
+        /// The place of the change.
         place: Resegmentation,
     },
     /// The values of the timestamps.
@@ -65,9 +65,9 @@ pub enum ChangeKind {
     },
     /// The time to live.
     Ttl {
-        /// As it was sent.
+        /// The value as sent.
         sent: u8,
-        /// As it arrived.
+        /// The value as received.
         arrived: u8,
     },
     /// The window of packets without payload.
@@ -79,9 +79,9 @@ pub enum ChangeKind {
 /// The value of an option here and there; null if it was missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OptionChange<T> {
-    /// As it was sent.
+    /// The value as sent.
     pub sent: Option<T>,
-    /// As it arrived.
+    /// The value as received.
     pub arrived: Option<T>,
 }
 
@@ -89,13 +89,13 @@ pub struct OptionChange<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptionEdit {
-    /// It was put in.
+    /// A packet or option was added.
     Added,
-    /// It was taken out.
+    /// A packet or option was removed.
     Removed,
 }
 
-/// Where segments got other boundaries.
+/// The place where segments got other boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "at", rename_all = "kebab-case")]
 pub enum Resegmentation {

@@ -16,7 +16,7 @@ pub enum PairStatement {
         duplicated: u64,
         /// Packets that arrived after ones sent later.
         reordered: u64,
-        /// The largest delay of one of these.
+        /// The largest delay of a reordered packet.
         reordered_s: Nanos,
         /// Packets that arrived with a wrong checksum.
         damaged: u64,
@@ -37,7 +37,7 @@ pub enum PairStatement {
     Proxied {
         /// The end whose leg makes the other wait; `None` if neither clearly does.
         slower: Option<End>,
-        /// Wait of a byte before the proxy acknowledges it, median.
+        /// Median time that a byte waits before the proxy acknowledges it.
         before_s: Nanos,
         /// Wait of a byte after that, median.
         behind_s: Nanos,
@@ -60,11 +60,11 @@ pub enum PairStatement {
         /// Repetitions of segments that were lost between the captures.
         for_loss: u64,
     },
-    /// Where the round trip lies.
+    /// The part of the path with the round trip.
     RoundTrip {
         /// The minimum RTT of the connection.
         whole_s: Nanos,
-        /// Its part between the captures.
+        /// Part of the wait between the captures.
         between_s: Nanos,
         /// Its parts outside of the captures, on the client's side and on the server's; `None` if
         /// they are negligible.
@@ -135,6 +135,6 @@ pub enum PairCaveat {
         /// How many packets.
         packets: u64,
     },
-    /// Both captures stand at one place.
+    /// Both captures were taken at the same place.
     OnePlace,
 }

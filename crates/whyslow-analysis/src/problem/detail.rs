@@ -20,7 +20,7 @@ pub enum ProblemDetail {
     TimesGoBack,
     /// The earliest packet is older than the first.
     NotInOrder {
-        /// By this much.
+        /// The difference.
         earlier_s: Nanos,
     },
     /// A text has no usable times.
@@ -32,7 +32,7 @@ pub enum ProblemDetail {
     },
     /// A text lacks fields.
     FieldsNotInText {
-        /// These.
+        /// The affected fields.
         fields: Vec<TextField>,
     },
     /// The handshake is incomplete.
@@ -142,7 +142,7 @@ pub enum Rewritten {
 pub enum UnmatchedIcmp {
     /// Its connection is not in the capture, or no longer open.
     NoConnection,
-    /// Its segment was not in flight.
+    /// The quoted segment was not in flight.
     NotInFlight,
 }
 

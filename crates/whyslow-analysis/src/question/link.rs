@@ -47,7 +47,7 @@ impl From<LinkQuestion> for super::Question {
 }
 
 impl LinkQuestion {
-    /// Applies `act` to every host that it names: none.
+    /// Applies `act` to every host that it names: it names none.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
             Self::ApplicationOrProcessor

@@ -25,12 +25,12 @@ pub enum LossQuestion {
     PingReportedSize {
         /// The end that sends.
         from: End,
-        /// `ping -s` that must pass; one byte more must fail.
+        /// A `ping -s` of this size must pass, and one with one byte more must fail.
         passes: u64,
     },
     /// Are the losses random?
     RandomOrQueue,
-    /// Did the SYN leave its host with the SACK option?
+    /// Did the SYN carry the SACK option when it left its host?
     SackAtItsEnd {
         /// The end whose SYN lacks it in the capture.
         end: End,
@@ -44,7 +44,7 @@ impl From<LossQuestion> for super::Question {
 }
 
 impl LossQuestion {
-    /// Applies `act` to every host that it names: none.
+    /// Applies `act` to every host that it names: it names none.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
             Self::BurstOrigin

@@ -58,7 +58,7 @@ pub enum ExchangeStatement {
         rate_bps: f64,
         /// The mean segment, bytes.
         segment: u64,
-        /// Time in which it wrote so.
+        /// Time during which it wrote this way.
         spent_s: Nanos,
         /// The transfer.
         whole_s: Nanos,
@@ -121,9 +121,9 @@ pub enum ExchangeStatement {
         server: String,
         /// The cost of opening them.
         opening_s: Nanos,
-        /// All of them together.
+        /// Time of all these connections together.
         whole_s: Nanos,
-        /// Which end closed them.
+        /// The end that closed the connections.
         closed: ClosedFirst,
     },
     /// An ICMP error reports that the SYN was not delivered.
@@ -179,7 +179,7 @@ pub enum ExchangeStatement {
     RequestUnanswered {
         /// The request.
         request: UnansweredRequest,
-        /// From its end on.
+        /// Time from the end of the request.
         waited_s: Nanos,
         /// How the wait ended.
         end: WaitEnd,
@@ -188,7 +188,7 @@ pub enum ExchangeStatement {
     ResponseStopped {
         /// Payload that arrived.
         bytes: u64,
-        /// From its last segment on.
+        /// Time from the last segment of the request.
         waited_s: Nanos,
         /// How the wait ended.
         end: WaitEnd,
@@ -266,7 +266,7 @@ pub enum ExchangeStatement {
         searched: u64,
         /// The time of the lookups; simultaneous ones count once.
         waited_s: Nanos,
-        /// The same with the connections.
+        /// Time of the lookups and the connections together.
         whole_s: Nanos,
     },
     /// The first reply took longer than later round trips.
@@ -291,7 +291,7 @@ pub enum ExchangeStatement {
     },
     /// The first TLS record of a response needed several flights.
     RecordSpansFlights {
-        /// The delay of its first readable byte.
+        /// Delay of the first byte that the program could read.
         late_s: Nanos,
         /// The record, bytes.
         record: u64,

@@ -10,7 +10,7 @@ use whyslow_units::Nanos;
 pub enum LinkStatement {
     /// The receiving host acknowledged late.
     LateAcks {
-        /// Data to its ACK, median.
+        /// Median time from data to its ACK.
         delay_s: Nanos,
         /// The round trip.
         rtt_s: Nanos,
@@ -89,7 +89,7 @@ pub enum LinkStatement {
     SteadyRate {
         /// Payload bits per second.
         payload_bps: f64,
-        /// The same with headers, bits per second.
+        /// The rate with headers, bits per second.
         wire_bps: f64,
         /// Length.
         held_s: Nanos,
@@ -155,7 +155,7 @@ pub struct SharedBottleneck {
     pub connections: u64,
     /// The rate of all together, payload bits per second.
     pub payload_bps: f64,
-    /// The same with headers, bits per second.
+    /// The rate with headers, bits per second.
     pub wire_bps: f64,
     /// Time in which two or more ran.
     pub time_s: Nanos,

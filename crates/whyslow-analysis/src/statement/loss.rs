@@ -15,7 +15,7 @@ pub enum LossStatement {
         packets: u64,
         /// Share of the packets in that direction, 0–1.
         share: f64,
-        /// The time that the link spent on them.
+        /// The time that the link spent on duplicates.
         cost_s: Nanos,
     },
     /// Segments were lost, too few to estimate a share.

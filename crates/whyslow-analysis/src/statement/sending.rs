@@ -23,7 +23,7 @@ pub enum SendingStatement {
     EarlyExit {
         /// The flight at the exit, segments.
         segments: u64,
-        /// The same, bytes.
+        /// The same value in bytes.
         bytes: u64,
         /// The cost of the slow growth after it.
         cost_s: Nanos,

@@ -17,7 +17,7 @@ pub struct NameLookup {
     pub silent_server: Option<String>,
     /// The first query.
     pub start_s: Nanos,
-    /// From there to the last response before the connection.
+    /// Time from there to the last response before the connection.
     pub duration_s: Nanos,
     /// Number of queries, of all types.
     pub queries: u64,

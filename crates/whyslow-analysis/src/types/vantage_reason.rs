@@ -20,7 +20,7 @@ pub enum VantageReason {
     ResponseTimes {
         /// To the end next to the capture.
         near_s: Nanos,
-        /// To the other end.
+        /// Round trip to the other end.
         far_s: Nanos,
     },
     /// Fraction of the round trip between the capture and the client, 0–1.
@@ -31,7 +31,7 @@ pub enum VantageReason {
     /// Segments larger than the MSS were split after the capture (TSO), so the capture is on the
     /// sender's host.
     CutAfterCapture,
-    /// The same, but the host itself delays packets.
+    /// The MSS is exceeded in the same way, but the host itself delays packets.
     CutAfterCaptureWithDelay,
     /// Segments larger than the MSS are acknowledged as a whole (GRO), so the capture may be on the
     /// receiver's host.

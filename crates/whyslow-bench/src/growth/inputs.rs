@@ -4,7 +4,7 @@ use super::packets::{ACK, CLIENT, FIN, NOTHING, Packets, Payload, SERVER, SYN, S
 use std::io::{self, Write};
 use std::net::Ipv6Addr;
 
-/// What of the program reads an input.
+/// The part of the program that reads an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// `whyslow FILE --json --threads 1`.
@@ -20,9 +20,9 @@ pub enum Reads {
 pub struct GrowingInput {
     /// Its name.
     pub name: &'static str,
-    /// What is hostile about it.
+    /// The hostile property.
     pub what: &'static str,
-    /// What reads it.
+    /// The part that reads it.
     pub reads: Reads,
     /// Its size for a factor of 1: packets, or lines.
     pub count: u64,
@@ -33,7 +33,7 @@ impl GrowingInput {
     /// Writes the input, this many times as large.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write(&self, out: &mut dyn Write, factor: f64) -> io::Result<()> {
         (self.write)(out, (self.count as f64 * factor) as u64)
     }

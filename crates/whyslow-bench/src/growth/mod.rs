@@ -33,11 +33,11 @@ pub struct GrowthSettings {
     pub folder: PathBuf,
     /// Inputs are this many times as large as usual.
     pub scale: f64,
-    /// Inputs, by name; all when there is none.
+    /// Names of inputs; empty: all inputs.
     pub only: Vec<String>,
 }
 
-/// What the runs on one input took.
+/// The cost of the runs on one input.
 #[derive(Clone, Debug)]
 pub struct GrowthRow {
     input: GrowingInput,

@@ -156,7 +156,7 @@ impl<'a> Packets<'a> {
         self.data_between([CLIENT, SERVER], from_client, places, payload)
     }
 
-    /// The same of another connection.
+    /// The same for another connection.
     pub(super) fn data_between(
         &mut self,
         [client, server]: [(u32, u16); 2],

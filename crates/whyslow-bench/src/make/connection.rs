@@ -8,13 +8,13 @@ use super::{MILLISECOND, Time};
 
 /// The end that opens the connection.
 pub(super) const CLIENT: usize = 0;
-/// The other one: packets are captured next to it.
+/// The server; packets are captured next to it.
 pub(super) const SERVER: usize = 1;
 
 /// Ethernet, IP and TCP headers with timestamps.
 const HEADERS: u64 = 66;
 
-/// What a program does next.
+/// The next step of a program.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Connect,
@@ -23,13 +23,13 @@ enum Action {
     Close,
 }
 
-/// What the programs wait for.
+/// The event that the programs wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Between,
-    /// The request, which ends there in the client's stream.
+    /// A request that ends at this position of the client's stream.
     Request(u64),
-    /// The answer, which ends there in the server's.
+    /// An answer that ends at this position of the server's stream.
     Answer(u64),
 }
 
@@ -48,7 +48,7 @@ impl PassingPacket<'_> {
     }
 }
 
-/// What a connection's packets have in common.
+/// The common properties of a connection's packets.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) number: u32,
@@ -57,7 +57,7 @@ pub(super) struct Facts {
     pub(super) isn: [u32; 2],
     /// Payload of a full segment as the SYNs announce it.
     pub(super) mss: [u32; 2],
-    /// Where the newest request and the newest answer begin, and how long they are.
+    /// The place and the length of the newest request and of the newest response.
     pub(super) message: [(u64, u64); 2],
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Packet {
     pub(super) arrived: u64,
 }
 
-/// What one end sends of its stream.
+/// A part of the stream of one end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentToSend {
     pub(super) start: u64,
@@ -65,7 +65,7 @@ struct Segment {
     length: u32,
     state: State,
     again: bool,
-    /// How many had been sent before its newest copy.
+    /// Number of segments sent before its newest copy.
     order: u64,
     sent: Time,
 }
@@ -77,7 +77,7 @@ pub(super) struct Settings {
     pub(super) mss: u32,
     /// In-order segments that one ACK answers.
     pub(super) stretch: u32,
-    /// Most that its window grows to, bytes.
+    /// Maximum that its window grows to, bytes.
     pub(super) buffer: u64,
 }
 
@@ -187,7 +187,7 @@ impl Host {
         self.edge = packet.ack.max(1) + packet.window;
     }
 
-    /// What may be sent now: its place and length.
+    /// The place and the length of the bytes that may be sent now.
     pub(super) fn next(&mut self, now: Time) -> Option<(u64, u32)> {
         if f64::from(self.pipe) + 1.0 > self.window.max(1.0) {
             return None;
@@ -443,7 +443,7 @@ impl Host {
     }
 }
 
-/// By Newton's steps: the library's root differs between systems in its last digit.
+/// Uses Newton's steps: the library's root differs between systems in its last digit.
 fn cube_root(of: f64) -> f64 {
     if of <= 0.0 {
         return 0.0;

@@ -25,7 +25,7 @@ pub(crate) use draw::Draw;
 pub use recipe::{InputFiles, Recipe, Shape, recipes};
 pub use record::Pack;
 
-/// Another one makes other bytes of the same recipes.
+/// Version of the recipes. Another version makes other bytes.
 pub const VERSION: u32 = 1;
 
 /// Nanoseconds since the capture began.

@@ -17,11 +17,11 @@ pub struct Recipe {
     pub name: &'static str,
     /// In a sentence.
     pub about: &'static str,
-    /// What is in it.
+    /// The content.
     pub shape: Shape,
     /// The capture ends with this packet, whatever is still under way.
     pub packets: u64,
-    /// Most bytes of a packet that are captured.
+    /// Maximum bytes of a packet that are captured.
     pub snaplen: usize,
     /// How it is stored.
     pub pack: Pack,
@@ -61,7 +61,7 @@ pub enum Shape {
     },
 }
 
-/// What was written.
+/// The written files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFiles {
     /// One, or those of a rotation set in their order.
@@ -72,7 +72,7 @@ pub struct InputFiles {
     pub bytes: u64,
     /// Connections whose opening is in it.
     pub connections: u64,
-    /// Most that were open at once.
+    /// Maximum that were open at once.
     pub most_at_once: u64,
     /// Segments that were retransmitted.
     pub resent: u64,
@@ -87,7 +87,7 @@ impl InputFiles {
         format!("{packets} {bytes} {connections} {most_at_once} {resent} {names}\n")
     }
 
-    /// What [`InputFiles::to_text`] wrote, if the files are still there.
+    /// Reads the output of [`InputFiles::to_text`], if the files still exist.
     pub fn parse(text: &str, folder: &Path) -> Option<Self> {
         let mut words = text.split_whitespace();
         let mut number = || words.next()?.parse().ok();
@@ -99,7 +99,7 @@ impl InputFiles {
     }
 }
 
-/// Of all draws: another one makes other inputs, and no figures that can be compared.
+/// The seed of all draws: another seed makes other inputs, whose figures cannot be compared.
 const SEED: u64 = 5;
 
 impl Recipe {
@@ -172,7 +172,7 @@ impl Recipe {
     }
 }
 
-/// One of the long ones.
+/// Returns one of the long connections.
 fn bulk(number: u32) -> Plan {
     let mut draw = Draw(SEED.wrapping_mul(0x1_0001) + u64::from(number));
     let ipv6 = number % 4 == 3;
@@ -223,7 +223,7 @@ fn wide(number: u32) -> Plan {
     }
 }
 
-/// One of many.
+/// Returns one of many short connections.
 fn each(number: u32, bytes: u64, every: Time, hold: Time) -> Plan {
     let mut draw = Draw(SEED.wrapping_mul(0x2_0001) + u64::from(number));
     let ipv6 = number % 4 == 3;

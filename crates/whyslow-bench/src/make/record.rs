@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// How the file is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pack {
-    /// As it is.
+    /// Without compression.
     Plain,
     /// One gzip member.
     Gzip,
@@ -214,7 +214,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The capture is done. Returns its files.
+    /// Finishes the capture, and returns its files.
     pub(super) fn finish(self) -> anyhow::Result<Vec<PathBuf>> {
         self.out.finish()?;
         Ok(self.files)
@@ -230,7 +230,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 /// The window scale of both ends.
 const SCALE: u8 = 7;
 
-/// What stands before a message's bytes.
+/// The bytes before a message's payload.
 fn head(from: usize, size: u64) -> String {
     if from == SERVER {
         format!("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {size}\r\n\r\n")

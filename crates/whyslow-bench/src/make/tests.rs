@@ -20,7 +20,7 @@ fn make(recipe: &Recipe) -> (InputFiles, Vec<Vec<u8>>) {
     (made, files)
 }
 
-/// What a reader that was not written for these files finds in them.
+/// The results of an independent reader of these files.
 #[derive(Default)]
 struct Contents {
     packets: u64,

@@ -4,7 +4,7 @@ use super::Time;
 use super::draw::Draw;
 use std::collections::VecDeque;
 
-/// What a path is like in one direction.
+/// The properties of a path in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     /// From the narrow link to the end.
@@ -26,7 +26,7 @@ pub(super) struct PathPacket<T> {
     pub(super) may_be_lost: bool,
 }
 
-/// What is on the way, in the order of arrival.
+/// The packets on the way, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct InTransit<T> {
     link: Link,
@@ -41,7 +41,7 @@ impl<T> InTransit<T> {
         Self { link, busy: 0, last: 0, flying: VecDeque::new() }
     }
 
-    /// A packet leaves. Returns whether it will arrive.
+    /// Sends a packet. Returns whether it will arrive.
     pub(super) fn send(&mut self, now: Time, leaving: PathPacket<T>, draw: &mut Draw) -> bool {
         let PathPacket { packet, bytes, may_be_lost } = leaving;
         let waiting = self.busy.saturating_sub(now);

@@ -10,9 +10,9 @@ pub(super) struct Program {
     /// As the report names it.
     pub(super) name: &'static str,
     pub(super) command: Vec<OsString>,
-    /// What it reads through a pipe, from `cat`.
+    /// The file that it reads through a pipe, from `cat`.
     pub(super) through_pipe: Option<PathBuf>,
-    /// It takes so long that one run must do.
+    /// Whether the program is run only once, because it takes long.
     pub(super) once: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) const ARGUS: &str = "argus -r -w /dev/null";
 pub(super) const NFPCAPD: &str = "nfpcapd -r -w";
 pub(super) const UNPACK: &str = "decompression alone";
 
-/// Those that meet on this input, in the order of their runs.
+/// The contests on this input, in the order of their runs.
 pub(super) fn contests(whyslow: &Path, input: &str, files: &[PathBuf]) -> Vec<Program> {
     let with = |name, program: &Path, options: &[&str]| {
         let options = options.iter().map(OsString::from);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wait4::Wait4;
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
     /// Seconds.
@@ -29,7 +29,7 @@ pub(super) struct Sample {
 pub(super) struct Memory {
     /// Its own: what it would need were its files not mapped. Looked at a hundred times a second.
     pub(super) own: u64,
-    /// With the files that it maps.
+    /// Peak memory, including the files that the program maps.
     pub(super) peak: u64,
 }
 
@@ -105,7 +105,7 @@ fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<Memory> {
 fn kill(pid: u32) {
     use rustix::process::{Pid, Signal, kill_process};
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // One that has ended by itself needs no end.
+    // A process that has ended need not be killed.
     let _ = process.map(|process| kill_process(process, Signal::KILL));
 }
 

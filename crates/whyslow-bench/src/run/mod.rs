@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-/// What one run of a program took.
+/// The cost of one run of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measurement {
     /// Seconds of all its threads, in user and kernel mode.
@@ -61,7 +61,7 @@ pub fn measure_command(
     })
 }
 
-/// What to run, and on what.
+/// The programs to run, and their inputs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program to measure.
@@ -72,7 +72,7 @@ pub struct Settings {
     pub smaller: u64,
     /// How often each program runs.
     pub rounds: u32,
-    /// Inputs, by name; all when there is none.
+    /// Names of inputs; empty: all inputs.
     pub only: Vec<String>,
 }
 

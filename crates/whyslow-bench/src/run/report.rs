@@ -1,4 +1,4 @@
-//! What was measured, in Markdown.
+//! The measurements, in Markdown.
 
 use super::contest::CAT;
 use super::machine::Machine;

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::measure::Sample;
 
-/// All that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Results {
     pub(super) rows: Vec<Row>,
@@ -61,7 +61,7 @@ impl Row {
         self.samples.iter().filter_map(|sample| sample.memory).map(|memory| memory.own).max()
     }
 
-    /// Most memory, bytes.
+    /// Maximum memory, bytes.
     pub(super) fn peak(&self) -> Option<u64> {
         self.samples.iter().filter_map(|sample| sample.memory).map(|memory| memory.peak).max()
     }
@@ -94,7 +94,7 @@ impl Results {
     }
 }
 
-/// Of ascending values; the mean of the middle two where these are two.
+/// The median of ascending values: the mean of the middle two if their number is even.
 pub(super) fn median(ascending: &[f64]) -> Option<f64> {
     let upper = *ascending.get(ascending.len() / 2)?;
     let lower = *ascending.get(ascending.len().checked_sub(1)? / 2)?;

@@ -81,7 +81,7 @@ fn targets_are_judged_by_medians() {
     assert_eq!(verdict("bulk: own memory"), (Some(50.0), Some(true)));
     assert_eq!(verdict("each open connection"), (Some(500.0), Some(true)));
     assert_eq!(verdict("10 k and 1 M"), (Some(1.9), Some(true)));
-    // What was not run is not met, and not failed either.
+    // A target without a run is neither met nor failed.
     assert_eq!(verdict("full"), (None, None));
     assert_eq!(verdict("zstd"), (None, None));
     let at_most = Target { what: "", bound: Bound::AtMost(2.0), unit: "", measured: Some(2.1) };
@@ -119,7 +119,7 @@ fn a_run_is_measured() {
     let piped =
         Program { through_pipe: Some(file), ..Program::new("count", ["sh", "-c", "test $(wc -c) -eq 1048576"]) };
     assert!(matches!(measure(&piped, u64::MAX).unwrap(), Run::Done(_)));
-    // One that goes beyond all bounds is stopped.
+    // A run that exceeds all bounds is stopped.
     assert!(matches!(
         measure(&Program::new("endless", ["sh", "-c", "while :; do :; done"]), 1).unwrap(),
         Run::Stopped(1)

@@ -12,7 +12,7 @@ pub struct Range<T> {
 /// Reads `1MB`, or `10kB..10MB`.
 ///
 /// # Errors
-/// Those of the quantity, and when the range is none.
+/// Errors of the quantity, and an empty range.
 pub fn range<T: Copy + PartialOrd>(text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Range<T>, String> {
     let Some((least, most)) = text.split_once("..") else {
         return read(text).map(|one| Range { least: one, most: one });

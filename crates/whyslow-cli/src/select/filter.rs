@@ -28,7 +28,7 @@ use std::fmt;
 use std::net::IpAddr;
 use whyslow_analysis::{Connection, Endpoint};
 
-/// What a connection must be.
+/// A condition on a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// All of these.
@@ -48,7 +48,7 @@ pub enum Test {
     Host(Which, String),
     /// An end is in this network.
     Net(Which, IpAddr, u8),
-    /// An end's port compares so.
+    /// A test of an end's port.
     Port(Which, Comparison, u16),
     /// The number of the TCP connection, counted from 0, compares so.
     Stream(Comparison, u64),
@@ -66,14 +66,14 @@ pub enum Test {
     Word(String),
 }
 
-/// Whose property it is.
+/// The end that a property belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Of one of both ends.
+    /// Either end.
     Either,
-    /// Of the client.
+    /// The client.
     Client,
-    /// Of the server.
+    /// The server.
     Server,
 }
 
@@ -190,7 +190,7 @@ fn is_within(end: &Endpoint, net: IpAddr, bits: u8) -> bool {
     }
 }
 
-/// As it can be typed.
+/// The filter as typed.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |f: &mut fmt::Formatter<'_>, parts: &[Self], word: &str| {

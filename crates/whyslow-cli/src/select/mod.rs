@@ -72,7 +72,7 @@ impl Selection {
             // The connection has its own part of this sum.
             analysis.findings.retain(|finding| !finding.shared && finding.connections.iter().any(is_left));
         } else {
-            // What sums up connections of which some were left out would be wrong.
+            // Findings over connections would be wrong without the connections that were left out.
             analysis.findings.retain(|finding| finding.connections.iter().all(is_left));
         }
         analysis.pairs.retain(|pair| pair.connections.iter().any(is_left));

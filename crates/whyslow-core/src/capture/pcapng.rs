@@ -34,7 +34,7 @@ const LONGEST: usize = 16 << 20;
 const LONGEST_USUAL: u32 = 262_144;
 /// Longer blocks are not accepted during the search for a complete block.
 const LONGEST_CANDIDATE: usize = 1 << 20;
-/// Most interfaces of a section.
+/// Maximum number of interfaces of a section.
 const MAX_INTERFACES: usize = 1 << 16;
 
 /// An interface, from its description block.

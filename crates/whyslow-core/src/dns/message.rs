@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const HEADER: usize = 12;
 /// Longest name, bytes (RFC 1035 section 2.3.4).
 const MAX_NAME: usize = 255;
-/// Most records that are read: an answer over UDP has at most 1,232 bytes, records of 16 and more
-/// (RFC 1035 section 4.1.3; DNS flag day 2020).
+/// Maximum number of records that are read: an answer over UDP has at most 1,232 bytes, records of
+/// 16 and more (RFC 1035 section 4.1.3; DNS flag day 2020).
 const MAX_RECORDS: usize = 64;
 
 const A: u16 = 1;

@@ -23,13 +23,13 @@ use whyslow_units::{Nanos, Time};
 
 /// The port of DNS (RFC 1035 section 4.2).
 pub const PORT: u16 = 53;
-/// Most bytes of a message that are read: larger answers than those of 1,232 bytes (DNS flag day
+/// Maximum bytes of a message that are read: larger answers than those of 1,232 bytes (DNS flag day
 /// 2020) list no more addresses that a client tries.
 pub const MAX_READ: usize = 2_048;
 
-/// Most lookups that are remembered.
+/// Maximum number of lookups that are remembered.
 const MAX_LOOKUPS: usize = 4_096;
-/// Most addresses of one name; and most types that are asked for at the same time.
+/// Maximum number of addresses of one name; and of types that are asked for at the same time.
 const MAX_ADDRESSES: usize = 32;
 const MAX_KINDS: usize = 8;
 /// A connection that begins later after the response was not waiting for it. A client tries its

@@ -57,7 +57,7 @@ pub fn share_of(hash: u64, of: usize) -> usize {
 pub struct Routed<'a, T> {
     /// Its connection.
     pub id: ConnectionId,
-    /// The value stored for it.
+    /// The value stored for this connection.
     pub value: &'a mut T,
     /// The side that sent it.
     pub from: Side,

@@ -31,19 +31,19 @@ const GROWTH: u64 = 16;
 const LONGEST_ACK: u64 = 400;
 /// After a silence of this length nothing is in flight.
 const QUIET: Nanos = Nanos::from_millis(1_000);
-/// Most round trips of a handshake, including the time in which the ends make keys.
+/// Maximum number of round trips of a handshake, including the time in which the ends make keys.
 const MOST_OF_HANDSHAKE: f64 = 4.0;
 /// A smaller packet is a PING or a close, not a request.
 const SMALL_REQUEST: u64 = 24;
 /// The server's data after the handshake that is not a response (session tickets, SETTINGS,
 /// HANDSHAKE_DONE) is smaller than this.
 const GREETING: u64 = 2_000;
-/// Most packets that are held until the role of a server's first ones is known.
+/// Maximum number of packets that are held until the role of a server's first ones is known.
 const MAX_HELD: usize = 64;
-/// Most connection IDs and paths that identify a connection: the ends' IDs, that of a Retry, and a
-/// few migrations.
+/// Maximum number of connection IDs and paths that identify a connection: the ends' IDs, that of a
+/// Retry, and a few migrations.
 const MAX_NAMES: u8 = 12;
-/// Most unacknowledged datagrams of one end.
+/// Maximum number of unacknowledged datagrams of one end.
 const MAX_FLIGHT: usize = 16_384;
 /// Units of 1 KiB: this is precise enough for windows up to 64 MiB; larger ones do not limit
 /// senders.

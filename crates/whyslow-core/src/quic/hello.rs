@@ -3,10 +3,10 @@
 use super::header::Fields;
 use whyslow_analysis::types::TransportParameters;
 
-/// Most bytes of a hello: with post-quantum keys it has about 1,800.
+/// Maximum bytes of a hello: with post-quantum keys it has about 1,800.
 const MAX_HELLO: usize = 16_384;
 
-/// Most separate pieces: Chrome sends its hello in up to about 20, in any order.
+/// Maximum number of separate pieces: Chrome sends its hello in up to about 20, in any order.
 const MAX_PIECES: usize = 64;
 
 /// Reassembles the CRYPTO frames of a hello.

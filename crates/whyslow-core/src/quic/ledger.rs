@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, VecDeque};
 use whyslow_analysis::types::FlowControl;
 use whyslow_units::{Nanos, Time};
 
-/// Most simultaneous streams of a direction.
+/// Maximum number of simultaneous streams of a direction.
 const MAX_STREAMS: usize = 1024;
-/// Most stored pieces of all streams.
+/// Maximum number of stored pieces of all streams.
 const MAX_EXTENTS: usize = 16_384;
-/// Most unacknowledged packets of a direction.
+/// Maximum number of unacknowledged packets of a direction.
 const MAX_PACKETS: usize = 16_384;
 /// A packet this far below the largest acknowledged one will never be acknowledged: it was declared
 /// lost (RFC 9002 section 6.1.1 uses 3).
@@ -43,7 +43,7 @@ struct Outgoing {
     /// Limit granted by the other end.
     most: u64,
     fin: bool,
-    /// Whether it is a control stream, which has no places.
+    /// Whether it is a control stream: its frames have no positions.
     is_control: bool,
 }
 

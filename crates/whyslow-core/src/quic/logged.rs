@@ -1,4 +1,4 @@
-//! What a [`QuicConnection`] makes of the log of an end.
+//! The segments that a [`QuicConnection`] makes of an endpoint's log.
 
 use super::connection::QuicConnection;
 use super::frames::{Frame as QuicFrame, Frames};

@@ -37,7 +37,8 @@ pub use unprotected::read_frames;
 use whyslow_analysis::types::Frame;
 use whyslow_units::{Nanos, Time};
 
-/// Most simultaneous connections; beyond it, those with the longest silence are dropped.
+/// Maximum number of simultaneous connections; beyond it, those with the longest silence are
+/// dropped.
 const MAX_CONNECTIONS: usize = 4096;
 
 /// A datagram after a longer silence belongs to another connection: the longest idle timeout in use

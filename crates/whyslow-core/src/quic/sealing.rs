@@ -9,12 +9,12 @@ use crate::tls::{PacketKeys, TAG};
 pub struct SealingKeys(PacketKeys);
 
 impl SealingKeys {
-    /// Those of a TLS cipher suite and a traffic secret; `None` for an unknown suite.
+    /// The keys of a TLS cipher suite and a traffic secret; `None` for an unknown suite.
     pub fn new(is_v2: bool, suite: u16, secret: &[u8]) -> Option<Self> {
         PacketKeys::of_secret(is_v2, suite, secret).map(Self)
     }
 
-    /// Those of a server's Initial packets.
+    /// The keys of a server's Initial packets.
     pub fn of_server(version: u32, dcid: &[u8]) -> Option<Self> {
         InitialKeys::of_server(version, dcid).map(|keys| Self(keys.into_keys()))
     }

@@ -7,7 +7,7 @@ use super::segment::packed::{AdvanceIter, PackedSegments, SegmentIter};
 use super::trace;
 use crate::wire::{Flags, SackBlocks};
 
-/// Most segments to hold: enough for a handshake, a TLS handshake and the first round.
+/// Maximum number of segments to hold: enough for a handshake, a TLS handshake and the first round.
 const MAX_BUFFERED: usize = 128;
 const _: () = assert!(MAX_BUFFERED < u8::MAX as usize, "places among them are bytes");
 

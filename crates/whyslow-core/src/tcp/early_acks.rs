@@ -13,9 +13,9 @@ use whyslow_units::{Nanos, Time};
 
 /// The largest disorder of one device. A larger step back is a step of the clock.
 pub(super) const MAX_DISORDER: Nanos = Nanos::from_millis(1);
-/// Most bytes that an ACK may be ahead of the captured data.
+/// Maximum bytes that an ACK may be ahead of the captured data.
 const MAX_AHEAD: i32 = 1 << 20;
-/// Most waiting segments.
+/// Maximum number of waiting segments.
 const MAX_WAITING: usize = 32;
 
 impl Tracking {

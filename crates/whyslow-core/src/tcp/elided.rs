@@ -12,10 +12,10 @@ use std::net::IpAddr;
 use whyslow_analysis::types::State;
 use whyslow_units::{Nanos, Time};
 
-/// Most stretches of one connection; the last one includes all later ones.
+/// Maximum number of stretches of one connection; the last one includes all later ones.
 const MAX: usize = 256;
 
-/// Most marks of a text; the last one includes all later ones.
+/// Maximum number of marks of a text; the last one includes all later ones.
 const MAX_MARKS: usize = 4096;
 
 /// The two ends of a connection, addresses and ports.

@@ -12,12 +12,12 @@ use super::sender::peer_payload::PROMPT_ANSWER;
 use whyslow_analysis::types::Side;
 use whyslow_units::{Nanos, Time};
 
-/// Most exchanges that are kept: those with the longest wait.
+/// Maximum number of exchanges that are kept: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
 
 /// Largest payload of a GOAWAY and a close_notify in records, bytes.
 const CLOSING_MESSAGE_MAX: u64 = 100;
-/// Least time that a server waits before it closes an idle connection.
+/// Minimum time that a server waits before it closes an idle connection.
 const SECOND: Nanos = Nanos::from_millis(1_000);
 
 /// Ports where the end that accepts a connection sends the requests: OpenFlow controllers (6633

@@ -310,7 +310,7 @@ pub struct CaptureDefects {
     pub unseen_stretches: u64,
     /// Frame of the first ACK for bytes that were not captured.
     pub first_unseen: Option<Frame>,
-    /// Only packets of one side were captured.
+    /// Whether only packets of one side were captured.
     pub one_direction: bool,
     /// Frames captured twice.
     pub duplicate_frames: u64,
@@ -383,7 +383,7 @@ pub struct DirectionFacts {
     pub zero_windows: u64,
     /// Number of times that data filled the window exactly, and an ACK then opened it.
     pub window_full: u64,
-    /// Most bytes in flight.
+    /// Maximum bytes in flight.
     pub max_in_flight: u64,
     /// Largest window; `None` if its scale is unknown.
     pub max_window: Option<u64>,

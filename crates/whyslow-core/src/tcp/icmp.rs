@@ -130,5 +130,5 @@ impl Buffering {
     }
 }
 
-/// Most bytes that uncaptured segments may lie beyond captured ones: an unscaled window.
+/// Maximum bytes that uncaptured segments may lie beyond captured ones: an unscaled window.
 const MAX_UNSEEN_AHEAD: i32 = 65_535;

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use whyslow_analysis::types::{Frame, Side};
 use whyslow_units::Time;
 
-/// Most different errors per connection, by content or router.
+/// Maximum number of different errors per connection, by content or router.
 pub const MAX_NOTICES: usize = 8;
 
 /// The errors of a connection.

@@ -56,13 +56,14 @@ use transfer_recorder::TransferRecorder;
 use whyslow_analysis::types::Frame;
 use whyslow_units::{Nanos, SeqNumber, Time};
 
-/// Most stored finished transfers. Beyond that, the half with the shortest waits is dropped.
+/// Maximum number of stored finished transfers. Beyond that, the half with the shortest waits is
+/// dropped.
 const MAX_TRANSFERS: usize = 1024;
 /// If the measured round trip to the sender later proves to be shorter by more than this factor, it
 /// was not that of the path: without a full queue, a path's round trip varies less.
 const BLIND_FACTOR: f64 = 2.0;
 const BLIND_MARGIN: Nanos = Nanos::from_millis(5);
-/// Least number of RTT samples for a meaningful median of ACK delays.
+/// Minimum number of RTT samples for a meaningful median of ACK delays.
 const MIN_DELAYS: u64 = 50;
 /// A sequence number farther than this from SND.MAX does not belong to the connection.
 pub(super) const MAX_SEQ_DISTANCE: u32 = 1 << 30;

@@ -192,5 +192,5 @@ impl Tracking {
     }
 }
 
-/// Most remembered spurious retransmissions.
+/// Maximum number of remembered spurious retransmissions.
 const MAX_SPURIOUS_NOTED: usize = 8_192;

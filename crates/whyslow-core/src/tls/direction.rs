@@ -16,8 +16,8 @@ pub(super) const HANDSHAKE: u8 = 22;
 const APPLICATION_DATA: u8 = 23;
 /// Longest record body: 2^14 bytes, and up to 2,048 added by a cipher (RFC 5246 section 6.2.3).
 const MAX_BODY: usize = 16_384 + 2_048;
-/// Most 0-RTT records that are skipped: a server accepts 16 KiB by default, in records of any size
-/// (OpenSSL's SSL_CTX_set_max_early_data).
+/// Maximum number of 0-RTT records that are skipped: a server accepts 16 KiB by default, in records
+/// of any size (OpenSSL's SSL_CTX_set_max_early_data).
 const MAX_EARLY_RECORDS: u32 = 256;
 /// Bytes that a direction buffers while a later block of the capture may still bring its secrets. A
 /// handshake with certificates is smaller.

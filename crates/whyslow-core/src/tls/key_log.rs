@@ -10,7 +10,8 @@ use hashbrown::hash_map::Entry;
 /// The random number in a ClientHello, which identifies the secrets of a connection.
 pub(super) type Random = [u8; 32];
 
-/// Most connections that are kept, about 270 bytes each. Later ones are counted and dropped.
+/// Maximum number of connections that are kept, about 270 bytes each. Later ones are counted and
+/// dropped.
 pub(super) const MAX_CONNECTIONS: usize = 1 << 18;
 
 /// Longest secret: with SHA-384 (RFC 8446 section 7.1), or the master secret of TLS 1.2 (RFC 5246

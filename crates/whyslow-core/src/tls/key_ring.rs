@@ -21,7 +21,8 @@ struct Shared {
 /// Secrets, with the position after which they are valid.
 type Captured = HashMap<Random, Vec<(Frame, Secrets)>, foldhash::fast::FixedState>;
 
-/// Most blocks that name one connection: a program that logs each secret separately writes five.
+/// Maximum number of blocks that name one connection: a program that logs each secret separately
+/// writes five.
 const MAX_BLOCKS: usize = 8;
 
 impl std::fmt::Debug for KeyRing {

@@ -75,7 +75,7 @@ pub(crate) struct OpenHeader {
 }
 
 impl PacketKeys {
-    /// Those of a traffic secret.
+    /// The keys of a traffic secret.
     #[cfg(any(test, feature = "unstable"))]
     pub(crate) fn of_secret(is_v2: bool, suite: u16, secret: &[u8]) -> Option<Self> {
         Self::new(is_v2, suite, &Secret::new(secret)?)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Most buffered bytes of a direction: segments out of order, and records whose keys are not known
-/// yet.
+/// Maximum number of buffered bytes of a direction: segments out of order, and records whose keys
+/// are not known yet.
 pub(super) const MAX_HELD: usize = 256 << 10;
 
 /// Approximate overhead of a buffered segment, bytes.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// The first byte and the longest connection ID (RFC 9000 section 17.2).
 const SHORT_HEADER: u32 = 21;
-/// Least number of bytes that are read from a packet.
+/// Minimum number of bytes that are read from a packet.
 const LEAST: u32 = 6;
 
 /// Position of a datagram in its packet, and its endpoints.

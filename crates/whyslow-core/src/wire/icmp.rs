@@ -13,7 +13,7 @@ use whyslow_analysis::types::Fate;
 
 /// TCP's protocol number.
 const TCP: u8 = 6;
-/// Most extension headers before a quoted segment.
+/// Maximum number of extension headers before a quoted segment.
 const MAX_EXTENSIONS: usize = 8;
 
 /// The ICMP error in a message of this protocol, or the reason why it contains no segment.

@@ -46,9 +46,9 @@ pub(super) fn path_estimates(transfer: &TransferFacts, shape: &Shape, context: &
     }
 }
 
-/// Least share of the rounds whose round trip must be known for what is usual: most of them.
+/// Minimum share of the rounds whose round trip must be known for what is usual: most of them.
 const MOST: f64 = 0.5;
-/// Least number of them: of fewer none is usual.
+/// Minimum number of such rounds.
 const FEWEST: usize = 3;
 
 /// How much longer the rounds' round trips are than the path's, milliseconds: lower tenth, median

@@ -21,15 +21,15 @@ pub(crate) struct KeptTransfers {
     pub flows: LargestFlows,
 }
 
-/// Which transfer it is.
+/// Identifies a transfer.
 #[derive(Clone, Copy)]
 pub(super) struct TransferPlace {
-    /// Its connection's.
+    /// The ID of its connection.
     pub id: u64,
     /// Times count from here.
     pub first: Time,
     pub sender: Side,
-    /// Among those of its sender.
+    /// Index among the transfers of its sender.
     pub index: usize,
 }
 
@@ -106,7 +106,7 @@ fn timeline(attribution: &TimeAttribution, end: Time, first: Time) -> Vec<LimitS
     limit::merge_runs(&attribution.spans, MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
 }
 
-/// Where all is encrypted, no window is known.
+/// If everything is encrypted, no window is known.
 fn rounds(
     transfer: &TransferFacts,
     (attribution, encrypted): (&TimeAttribution, bool),
@@ -143,7 +143,7 @@ fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<N
     Some(round.start - transfer.start)
 }
 
-/// Where the TLS record lies with which a transfer begins.
+/// The place of the TLS record at the beginning of a transfer.
 fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
     facts.content[sender].first_record(transfer.seq.0).map(|(start, end, _)| (start, end))
 }

@@ -10,9 +10,9 @@ use whyslow_units::Nanos;
 /// on. If a part is not named, it is the largest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferName {
-    /// The connection; none: that of the largest transfer.
+    /// The connection; `None` for that of the largest transfer.
     pub connection: Option<u64>,
-    /// The transfer; none: the connection's largest.
+    /// The transfer; `None` for the connection's largest.
     pub transfer: Option<usize>,
 }
 
@@ -38,7 +38,7 @@ pub struct ChosenTransfer<'a> {
     pub connection: &'a Connection,
     /// The transfer.
     pub transfer: &'a Transfer,
-    /// Its place among the connection's, from 1 on.
+    /// Number among the connection's transfers, from 1.
     pub number: usize,
 }
 
@@ -64,7 +64,7 @@ pub enum NoSuchTransfer {
     Transfer {
         /// The connection's id.
         id: u64,
-        /// The transfer's place in it, from 1 on.
+        /// Number of the requested transfer, from 1.
         number: usize,
         /// How many transfers the connection has.
         held: usize,

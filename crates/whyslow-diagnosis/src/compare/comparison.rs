@@ -17,21 +17,21 @@ pub struct Comparison {
     pub phases: Vec<Phase>,
     /// All phases together.
     pub total: Times,
-    /// Until the first byte was there, from the request on.
+    /// Time from the request to the first byte.
     pub first_byte: FirstByte,
     /// How long each took for as many bytes as both carried.
     pub same_size: Option<SameSize>,
     /// The rounds, with those of the same number side by side.
     pub rounds: Vec<[Option<RoundSide>; 2]>,
-    /// How many rounds there were.
+    /// Number of rounds of each.
     pub rounds_total: [u64; 2],
-    /// Bytes that were there by time.
+    /// Bytes that had arrived, by time.
     pub curves: [ByteCurves; 2],
     /// Negotiated options, and the beginning of each.
     pub settings: Vec<Setting>,
     /// The rate that each would come to if it went on.
     pub reach: [Option<Reach>; 2],
-    /// The faster one by size, from one byte on.
+    /// The faster transfer for each range of sizes.
     pub leads: Vec<Lead>,
     /// Conclusions.
     pub statements: Vec<ComparisonStatement>,
@@ -43,11 +43,11 @@ pub struct Comparison {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct TransferSummary {
-    /// The capture, as it was named.
+    /// Path of the capture, as it was given.
     pub path: String,
     /// Id of its connection.
     pub connection: u64,
-    /// Its place among the connection's transfers, from 1 on.
+    /// Number among the connection's transfers, from 1.
     pub transfer: usize,
     /// Client and server, with ports.
     pub ends: [String; 2],
@@ -55,7 +55,7 @@ pub struct TransferSummary {
     pub from: End,
     /// Its content, if the payload shows it.
     pub label: Option<String>,
-    /// Where the capture stands.
+    /// The capture point.
     pub near: Near,
     /// Payload.
     pub bytes: u64,
@@ -82,7 +82,7 @@ pub struct TransferSummary {
 pub struct Phase {
     /// Which.
     pub limit: LimitingFactor,
-    /// It came before the first byte.
+    /// Whether this time passed before the first byte.
     pub before: bool,
     /// How long.
     #[serde(flatten)]
@@ -105,7 +105,7 @@ pub struct FirstByte {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RoundSide {
-    /// When its first byte was there, from the request on.
+    /// Time from the request to the first byte of the round.
     pub start_s: Nanos,
     /// New payload.
     pub bytes: u64,
@@ -125,7 +125,7 @@ pub struct RoundSide {
 pub struct ByteCurves {
     /// As captured.
     pub captured: Vec<CurvePoint>,
-    /// As it would go on behind that; empty where that is not known.
+    /// The continuation of the curve; empty if it is unknown.
     pub extrapolated: Vec<CurvePoint>,
 }
 
@@ -135,7 +135,7 @@ pub struct ByteCurves {
 pub struct CurvePoint {
     /// From the request on.
     pub time: Nanos,
-    /// Bytes that were there by then.
+    /// Bytes that had arrived by then.
     pub bytes: u64,
 }
 
@@ -145,7 +145,7 @@ impl From<CurvePoint> for (Nanos, u64) {
     }
 }
 
-/// A property of both.
+/// A property of both transfers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Setting {
@@ -154,6 +154,6 @@ pub struct Setting {
     pub name: &'static str,
     /// In plain words; null where it is not known.
     pub values: [Option<String>; 2],
-    /// They are known and not the same.
+    /// Whether both values are known and differ.
     pub differs: bool,
 }

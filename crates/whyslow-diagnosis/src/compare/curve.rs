@@ -7,9 +7,9 @@ use super::reach::Prospect;
 use whyslow_analysis::{LimitingFactor, Transfer};
 use whyslow_units::Nanos;
 
-/// Most rounds by which a curve is continued.
+/// Maximum number of rounds by which a curve is continued.
 const MORE_ROUNDS: usize = 256;
-/// Most bytes to which a curve is continued, as a multiple of the transferred ones.
+/// Maximum bytes to which a curve is continued, as a multiple of the transferred ones.
 const MORE_BYTES: u64 = 16;
 
 /// A line through points, rising.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use whyslow_units::Nanos;
 
-/// Time of both, and the difference.
+/// Times of both transfers, and their difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Times {
@@ -69,7 +69,7 @@ pub struct Lead {
     pub to_bytes: u64,
     /// 0: the first, 1: the second; null where they are level.
     pub faster: Option<usize>,
-    /// The most that it is ahead by.
+    /// The largest lead.
     pub by_s: Nanos,
     /// At this size.
     pub at_bytes: u64,

@@ -4,11 +4,11 @@ use super::curve::Curve;
 use super::{ChosenTransfer, Lead};
 use whyslow_units::Nanos;
 
-/// Least difference that is a lead.
+/// Minimum difference that is a lead.
 const MIN: Nanos = Nanos::from_millis(1);
-/// Least share of the time that is a lead.
+/// Minimum share of the time that is a lead.
 const SMALL: f64 = 0.02;
-/// Least factor that a range of sizes spans: a narrower one is a single step of one curve.
+/// Minimum factor that a range of sizes spans: a narrower one is a single step of one curve.
 const NARROW: f64 = 1.1;
 
 /// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after

@@ -4,12 +4,12 @@ use super::{ChosenTransfer, Reach, ReachKind};
 use whyslow_analysis::{LimitingFactor, Round, Transfer};
 use whyslow_units::Nanos;
 
-/// Least growth of a flight: the last segment of a flight may fall into the next round.
+/// Minimum growth of a flight: the last segment of a flight may fall into the next round.
 const GROWS: f64 = 1.1;
-/// No sender opens its window faster (RFC 5681 section 3.1).
+/// The largest growth that a sender's window can have (RFC 5681 section 3.1).
 const MAX_GROWTH: f64 = 2.0;
 
-/// How the rounds after the last full one would go.
+/// The expected rounds after the last full one.
 #[derive(Clone, Debug)]
 pub(super) struct Prospect {
     /// For the renderers.
@@ -18,7 +18,7 @@ pub(super) struct Prospect {
     pub next: f64,
     /// Ratio of a round to the one before.
     pub growth: f64,
-    /// Bytes of a round at most.
+    /// Maximum number of bytes in a round.
     pub most: f64,
     /// Length of a round.
     pub round: Nanos,
@@ -27,7 +27,7 @@ pub(super) struct Prospect {
 }
 
 impl Prospect {
-    /// How long the sender takes for a round of this many bytes.
+    /// The time that the sender needs for a round of this many bytes.
     pub fn sending(&self, bytes: f64) -> Nanos {
         Nanos((bytes * self.pace) as i64).min(self.round)
     }

@@ -10,7 +10,7 @@ const SAME: f64 = 0.1;
 /// Reads a setting as it is shown; `None` if it is unknown.
 type Read = fn(&ChosenTransfer<'_>) -> Option<String>;
 
-/// By their names.
+/// Sorted by name.
 const READINGS: [(&str, Read); 9] = [
     ("mss", |one| {
         pair(one, |handshake| handshake.mss.map(|mss| mss.map(|bytes| format!("{} B", parts::thousands(bytes.into())))))
@@ -33,7 +33,7 @@ fn first_round<'a>(one: &ChosenTransfer<'a>) -> Option<&'a Round> {
     one.transfer.rounds.first().filter(|round| round.start_s == one.transfer.start_s)
 }
 
-/// All that either of them shows.
+/// All settings that either of them shows.
 pub(super) fn compare_settings(both: [&ChosenTransfer<'_>; 2]) -> Vec<Setting> {
     let mut settings = vec![round_trip(both)];
     settings.extend(READINGS.iter().map(|(name, read)| {

@@ -13,7 +13,7 @@ pub enum ComparisonStatement {
     FirstByte {
         /// Times of both.
         arrived_s: [Nanos; 2],
-        /// Those that the application could read only later.
+        /// Bytes that the application could read only later.
         late: Vec<LateRecord>,
     },
     /// How each sends.
@@ -21,14 +21,14 @@ pub enum ComparisonStatement {
         /// Flights of both.
         flights: [Flights; 2],
     },
-    /// The faster one by size.
+    /// Which transfer is faster, by size.
     Leads {
         /// Ranges of sizes, in order.
         leads: Vec<Lead>,
     },
     /// One of them waited longer for something.
     LongerPhase {
-        /// The one that waited longer.
+        /// Index of the transfer that waited longer.
         which: usize,
         /// The limit.
         limit: LimitingFactor,
@@ -41,17 +41,17 @@ pub enum ComparisonStatement {
     },
     /// The rate that one would come to if it went on.
     Reach {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
         /// The rate.
         reach: Reach,
     },
-    /// How long as many bytes took as both carried.
+    /// Times for the number of bytes that both transfers carried.
     SameSize {
         /// Size and times.
         same: SameSize,
     },
-    /// How long each took, where packets of it are missing.
+    /// Times of both transfers, if packets are missing.
     WholeTransfers {
         /// First byte to the ACK of the last.
         seconds: [Nanos; 2],
@@ -65,11 +65,11 @@ pub enum ComparisonStatement {
 pub struct LateRecord {
     /// The transfer.
     pub which: usize,
-    /// When it could, from the request on.
+    /// Time from the request until the application could read.
     pub readable_s: Nanos,
     /// The TLS record that had to be whole, bytes.
     pub record: u64,
-    /// How much later than the byte arrived.
+    /// Time from the arrival of the byte.
     pub later_s: Nanos,
 }
 
@@ -113,14 +113,14 @@ pub enum FlightCourse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ComparisonCaveat {
-    /// Packets were left out of the text that shows it.
+    /// Packets were left out of the text that shows the transfer.
     Elided {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
     },
     /// It is of QUIC, which encrypts its windows, ACKs and losses.
     Encrypted {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
     },
     /// Only the first rounds are listed.
@@ -130,26 +130,26 @@ pub enum ComparisonCaveat {
         /// How many.
         listed: u64,
     },
-    /// Segments of it were retransmitted.
+    /// Segments of the transfer were retransmitted.
     Lost {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
         /// How many.
         segments: u64,
     },
-    /// It has no full round.
+    /// The transfer has no full round.
     NoFullRound {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
     },
     /// It answers no request in its capture, and the other one does.
     NoRequest {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
     },
     /// No round trip was measured.
     NoRoundTrip {
-        /// Which one.
+        /// Index of the transfer.
         which: usize,
     },
     /// One is an upload, the other one a download.

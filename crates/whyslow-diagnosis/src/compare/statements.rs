@@ -6,9 +6,9 @@ use super::{
 };
 use whyslow_units::Nanos;
 
-/// Most phases that are named.
+/// Maximum number of phases that are named.
 const PHASES: usize = 4;
-/// Least difference that is named, next to a twentieth of the whole.
+/// Minimum difference that is named, next to a twentieth of the whole.
 const MIN: Nanos = Nanos::from_millis(5);
 /// Flights that differ by less are one size: the last segment may go with the next flight.
 const SAME: f64 = 1.1;

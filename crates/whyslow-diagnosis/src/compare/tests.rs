@@ -209,7 +209,7 @@ fn leads_follow_from_the_curves() {
         assert!(curve.captured.is_sorted() && curve.extrapolated.is_sorted());
         assert!(curve.extrapolated.iter().all(|point| *point >= last), "{curve:?}");
     }
-    // Where one leads by most, the lines lie so far apart.
+    // At the largest lead, the lines have this distance.
     let when = |which: usize, bytes: u64| {
         let line: Vec<_> =
             comparison.curves[which].captured.iter().chain(&comparison.curves[which].extrapolated).collect();

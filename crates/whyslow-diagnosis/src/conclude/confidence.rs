@@ -118,7 +118,7 @@ fn grade_by_parts(finding: &mut Finding, connections: &[Connection]) {
 struct Model {
     time: Nanos,
     measured: Nanos,
-    /// It was not played for all findings.
+    /// Whether the model was not run for all findings.
     is_partial: bool,
 }
 

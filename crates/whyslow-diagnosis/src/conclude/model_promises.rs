@@ -3,8 +3,8 @@
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 use whyslow_analysis::{Assumed, Connection, Promise, Transfer};
 
-/// Most steps to simulate over all replays of an analysis, two a segment. Measured: about a tenth
-/// of a second.
+/// Maximum number of steps to simulate over all replays of an analysis, two a segment. Measured:
+/// about a tenth of a second.
 pub(crate) const MAX_WORK: u64 = 4_000_000;
 
 /// Fills in predictions, worst transfer first, as far as `work` allows: steps to simulate. `play`

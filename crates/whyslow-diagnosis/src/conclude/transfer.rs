@@ -37,7 +37,7 @@ const HOST_DELAY: Nanos = Nanos::from_millis(10);
 /// 1 and 0 of 2,061 captures.
 const LEFT_OF_WAIT: f64 = 0.25;
 
-/// Concludes a transfer that others had to do with.
+/// Concludes a transfer that other connections affected.
 pub(super) fn conclude(transfer: &mut Transfer, influences: &[Influence]) {
     for influence in influences {
         let without_cause = match influence {

@@ -44,7 +44,7 @@ fn saved(finding: &Finding, whole: Nanos, carried: bool) -> Option<Nanos> {
     }
 }
 
-/// Least time in which a path of that rate carries the connection's payload.
+/// Minimum time in which a path of that rate carries the connection's payload.
 fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
     let bytes = connection.directions.iter().map(|direction| direction.bytes).max().unwrap_or(0);
     let time = path_rate.map_or(Nanos::ZERO, |rate| Nanos::from_secs_f64(bytes as f64 * 8.0 / rate));

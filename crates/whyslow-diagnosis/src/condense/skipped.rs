@@ -8,7 +8,7 @@ use whyslow_core::wire::{self, Skip};
 
 /// Bytes of a packet stored in the first attempt.
 const SHORT: usize = 192;
-/// Most reasons remembered for a row.
+/// Maximum number of reasons remembered for a row.
 const MAX_REASONS: usize = 4096;
 
 /// The packets of a row that are stored unchanged, by the reason why they are not segments.

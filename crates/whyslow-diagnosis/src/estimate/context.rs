@@ -57,7 +57,7 @@ pub struct Context {
 pub struct PooledRate {
     /// Lower tenth, median and upper tenth of the rates, payload bits per second.
     pub(super) rates: [f64; 3],
-    /// How many stretches there are.
+    /// Number of stretches.
     pub(super) stretches: usize,
     /// Segments lost in all of them.
     pub losses: usize,

@@ -9,16 +9,16 @@ use whyslow_core::tcp::facts::TransferFacts;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median_f64;
 
-/// Least rounds, and least rounds with a queue. Doubling from 10 to 640 segments takes six (RFC
-/// 5681 section 3.1); two more show that the link stays full. Half and twice change 7 and 1 of
+/// Minimum number of rounds, and of rounds with a queue. Doubling from 10 to 640 segments takes six
+/// (RFC 5681 section 3.1); two more show that the link stays full. Half and twice change 7 and 1 of
 /// 2,061 captures.
 const MIN_ROUNDS: usize = 8;
-/// Least time with a standing queue, tenths: half, as for a cause that the verdict names alone.
+/// Minimum time with a standing queue, tenths: half, as for a cause that the verdict names alone.
 /// Half and twice change 2 and 3 of 2,061 captures.
 const MIN_FULL_TENTHS: i64 = 5;
-/// Least flight, segments. A receiver acknowledges every second segment (RFC 9293 section 3.8.6.3),
-/// so a delayed ACK is never the only one of a flight of four. Half and twice change 3 and 2 of
-/// 2,061 captures.
+/// Minimum flight, segments. A receiver acknowledges every second segment (RFC 9293 section
+/// 3.8.6.3), so a delayed ACK is never the only one of a flight of four. Half and twice change 3
+/// and 2 of 2,061 captures.
 const MIN_SEGMENTS: u64 = 4;
 /// Share of the typical rate at which a round without a queue counts as full too: CUBIC continues
 /// with 0.7 of its window after a loss (RFC 9438 section 4.6). Half and twice the distance to 1
@@ -88,7 +88,7 @@ fn is_longer_path(transfer: &TransferFacts, context: &Context, rounds: &[usize])
         && spread(flights.collect()).is_some_and(|spread| spread >= DIFFERENT)
 }
 
-/// The upper tenth over the lower one.
+/// Returns the ratio of the upper tenth to the lower tenth.
 fn spread(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();

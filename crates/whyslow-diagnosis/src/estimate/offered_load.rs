@@ -10,33 +10,33 @@ use whyslow_units::Nanos;
 use whyslow_units::stats::median_f64;
 use whyslow_units::steps;
 
-/// Least excess over the path's rate, as a share: BBR probes with a quarter more
+/// Minimum excess over the path's rate, as a share: BBR probes with a quarter more
 /// (draft-ietf-ccwg-bbr, ProbeBW_UP). Half and twice change none of 2,061 captures.
 const MIN_EXCESS: f64 = 0.25;
-/// Least excess, segments: three ACKs for two segments each (RFC 5681 section 4.2) may fall into
+/// Minimum excess, segments: three ACKs for two segments each (RFC 5681 section 4.2) may fall into
 /// the next round without any overrun. Half and twice change 1 and 1 of 2,061 captures.
 const SEGMENTS: u64 = 6;
-/// Least share of the excess that was lost: half of it, as unused tokens let a burst pass without a
-/// wait too. Half and twice change none of 2,061 captures.
+/// Minimum share of the excess that was lost: half of it, as unused tokens let a burst pass without
+/// a wait too. Half and twice change none of 2,061 captures.
 const MIN_LOST_SHARE: f64 = 0.5;
-/// Least rounds that overran the path: the end of slow start overruns any path once (RFC 5681
-/// section 3.1). Half and twice change 1 and 1 of 2,061 captures.
+/// Minimum number of rounds that overran the path: the end of slow start overruns any path once
+/// (RFC 5681 section 3.1). Half and twice change 1 and 1 of 2,061 captures.
 const MIN_ROUNDS: usize = 2;
-/// Least losses in these rounds, segments (Flach et al. 2016, section 2.1).
+/// Minimum number of losses in these rounds, segments (Flach et al. 2016, section 2.1).
 pub(crate) const MIN_POLICED_LOSSES: usize = 15;
-/// Least round trips for the mean of a round: with three, one delayed ACK is a third of it. Half
-/// and twice change 1 and 0 of 2,061 captures.
+/// Minimum number of round trips for the mean of a round: with three, one delayed ACK is a third of
+/// it. Half and twice change 1 and 0 of 2,061 captures.
 const MIN_ROUND_TRIPS: u32 = 3;
 /// Longest wait of a segment that no queue delayed, in segments' time: a receiver's ACK for every
 /// second one (RFC 5681 section 4.2) adds one, …
 const MAX_FREE_WAIT: f64 = 2.0;
 /// … and hosts add this: interrupts and scheduling. Half and twice change none of 2,061 captures.
 const HOST_NOISE: Nanos = Nanos::from_micros(500);
-/// Least time of a segment at the path's rate. Follows from [`HOST_NOISE`]: a queue of ten segments
-/// then takes three times as long. Half and twice change none of 2,061 captures.
+/// Minimum time of a segment at the path's rate. Follows from [`HOST_NOISE`]: a queue of ten
+/// segments then takes three times as long. Half and twice change none of 2,061 captures.
 const MIN_SEGMENT_TIME: Nanos = Nanos::from_micros(150);
-/// Least queue, segments. Follows from [`MAX_FREE_WAIT`]: twice as much. Half and twice change none
-/// of 2,061 captures.
+/// Minimum queue, segments. Follows from [`MAX_FREE_WAIT`]: twice as much. Half and twice change
+/// none of 2,061 captures.
 const MIN_QUEUE_SEGMENTS: f64 = 4.0;
 
 /// Delivered segments while more than the rate was offered and the excess was lost.
@@ -46,7 +46,7 @@ pub struct OfferedLoad {
     pub rate: f64,
     /// Payload bits per second that were offered, the median over the rounds.
     pub offered: f64,
-    /// Rounds in which that was so.
+    /// Rounds that exceeded the rate.
     pub rounds: usize,
     /// Segments that were lost in them.
     pub losses: usize,

@@ -8,9 +8,9 @@ use whyslow_units::Nanos;
 /// captures.
 const JITTER: Nanos = Nanos::from_micros(100);
 
-/// Least segments of a burst after its first one. Follows from [`JITTER`]: at 100 Mbit/s six take
-/// 0.7 ms, so that it changes their rate by 14 % at most. Half and twice change 0 and 3 of 2,061
-/// captures.
+/// Minimum number of segments of a burst after its first one. Follows from [`JITTER`]: at 100
+/// Mbit/s six take 0.7 ms, so that it changes their rate by 14 % at most. Half and twice change 0
+/// and 3 of 2,061 captures.
 pub(crate) const BURST_SEGMENTS: u64 = 6;
 
 /// A window with room for fewer segments counts as full (as for
@@ -84,8 +84,8 @@ fn densest(transfer: &TransferFacts, context: &Context, counts: impl Fn(&RoundFa
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
 }
 
-/// Least rate of the path, payload bits per second: its rate in a burst, within a round trip, or on
-/// average.
+/// Minimum rate of the path, payload bits per second: its rate in a burst, within a round trip, or
+/// on average.
 pub fn least_rate(transfer: &TransferFacts, context: &Context) -> f64 {
     let mean = rate_of(transfer.bytes(), transfer.duration());
     let most = transfer.rounds.iter().filter(|round| round.merged == 1).map(|round| round.bytes).max();

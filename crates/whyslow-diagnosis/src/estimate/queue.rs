@@ -16,8 +16,8 @@ use whyslow_units::stats::median;
 /// `samples/{application,receive-window,sender-cap,slow-start,zero-window}-*`). Half and twice the
 /// excess over 1 change 6 and 1 of 2,061 captures.
 const SEEN_FACTOR: f64 = 1.15;
-/// Least queue, added by late timestamps of a capture and the clocks of hosts on short paths. Half
-/// and twice change none of 2,061 captures.
+/// Minimum queue, added by late timestamps of a capture and the clocks of hosts on short paths.
+/// Half and twice change none of 2,061 captures.
 const MIN_SEEN: Nanos = Nanos::from_millis(1);
 
 /// A queue stands if a round trip is this multiple of the path's: at least half of the flight is

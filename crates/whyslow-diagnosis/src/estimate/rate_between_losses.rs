@@ -8,23 +8,25 @@ use whyslow_core::tcp::facts::{Loss, TransferFacts};
 use whyslow_units::stats::median;
 use whyslow_units::{Nanos, Time};
 
-/// Least intervals between losses: a median with two on each side. Half and twice change 0 and 1 of
-/// 2,061 captures.
+/// Minimum number of intervals between losses: a median with two on each side. Half and twice
+/// change 0 and 1 of 2,061 captures.
 const MIN_STRETCHES: usize = 5;
-/// Least segments in each. Follows from [`ABOVE_MEDIAN`]: an end of an interval is known to a
-/// segment, so that its rate is known to a tenth. Half and twice change none of 2,061 captures.
+/// Minimum number of segments in each. Follows from [`ABOVE_MEDIAN`]: an end of an interval is
+/// known to a segment, so that its rate is known to a tenth. Half and twice change none of 2,061
+/// captures.
 const MIN_SEGMENTS: u64 = 20;
 /// Largest share of the total time that one interval may take. Follows from [`MIN_STRETCHES`]:
 /// twice the mean share of five. Half and twice change 1 and 0 of 2,061 captures.
 const MAX_STRETCH_SHARE: f64 = 0.4;
-/// Least losses: half of those that Flach et al. 2016 (section 2.1) ask for, as one rate between
-/// them is a stricter test than theirs. Half and twice change 0 and 1 of 2,061 captures.
+/// Minimum number of losses: half of those that Flach et al. 2016 (section 2.1) ask for, as one
+/// rate between them is a stricter test than theirs. Half and twice change 0 and 1 of 2,061
+/// captures.
 const MIN_LOSSES: usize = 8;
-/// Least intervals over all transfers of a connection. Follows from [`MIN_STRETCHES`]: twice as
-/// many, because each transfer's sender may have left some rate unused.
+/// Minimum number of intervals over all transfers of a connection. Follows from [`MIN_STRETCHES`]:
+/// twice as many, because each transfer's sender may have left some rate unused.
 const MIN_POOLED_STRETCHES: usize = 2 * MIN_STRETCHES;
-/// Least losses of a transfer if others of the connection show the rate: two intervals between
-/// them. Half and twice change none of 2,061 captures.
+/// Minimum number of losses of a transfer if others of the connection show the rate: two intervals
+/// between them. Half and twice change none of 2,061 captures.
 const FEW_LOSSES: usize = 3;
 /// Rates are equal if the upper tenth is at most this far above the median: nothing makes an
 /// interval faster than the policed rate. Follows from [`MIN_SEGMENTS`]: two ends of 20 segments,
@@ -51,7 +53,7 @@ pub struct InterLossRate {
     pub low: f64,
     /// A tenth of them were faster.
     pub high: f64,
-    /// How many stretches there are.
+    /// Number of stretches.
     pub stretches: usize,
     /// Losses in one burst, median: slow start overruns a path by as much as is in flight, whatever
     /// is lost later.

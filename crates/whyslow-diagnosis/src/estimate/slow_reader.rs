@@ -8,8 +8,8 @@ use super::context::Context;
 use whyslow_core::tcp::facts::{Release, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 
-/// Least closings of a window: fewer may be an accident. Measured on 38 emulated runs: 66 of 76
-/// captures are right. Half and twice change none of 2,061 captures.
+/// Minimum number of closings of a window: fewer may be an accident. Measured on 38 emulated runs:
+/// 66 of 76 captures are right. Half and twice change none of 2,061 captures.
 const CLOSINGS: usize = 8;
 /// One in this number of rounds, or more, ended with a closed window. Measured on 38 emulated runs:
 /// 66 of 76 captures are right. Half and twice change none of 2,061 captures.
@@ -17,10 +17,10 @@ const CLOSED: usize = 5;
 /// One part in this number of the time, or more, has one of the other signs: more than late ACKs of
 /// a busy host take. Half and twice change none of 2,061 captures.
 const A_PART: i64 = 5;
-/// Least full windows whose ACKs are examined. Measured on 38 emulated runs: 66 of 76 captures are
-/// right. Half and twice change none of 2,061 captures.
+/// Minimum number of full windows whose ACKs are examined. Measured on 38 emulated runs: 66 of 76
+/// captures are right. Half and twice change none of 2,061 captures.
 const MIN_FULL: usize = 4;
-/// Least delay of an ACK for a whole flight: more than scheduling, and less than any delayed ACK
+/// Minimum delay of an ACK for a whole flight: more than scheduling, and less than any delayed ACK
 /// (Linux `TCP_DELACK_MIN`, 40 ms). Half and twice change none of 2,061 captures.
 const HELD_BACK: Nanos = Nanos::from_millis(5);
 

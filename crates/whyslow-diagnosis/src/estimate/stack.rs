@@ -17,8 +17,8 @@ use whyslow_core::tcp::facts::Facts;
 const TTL_OF_UNIX: u8 = 64;
 /// … and of Windows (its documentation of `DefaultTTL`, https://learn.microsoft.com).
 const TTL_OF_WINDOWS: u8 = 128;
-/// Most hops of a path: a TTL further below its initial value belongs to another one. More than 99
-/// % of the paths that CAIDA's Archipelago measured are shorter.
+/// Maximum number of hops of a path: a TTL further below its initial value belongs to another one.
+/// More than 99 % of the paths that CAIDA's Archipelago measured are shorter.
 const MAX_HOPS: u8 = 32;
 /// Bytes of the timestamps option with its padding (RFC 7323 section 3.2), which Linux subtracts
 /// from the MSS.

@@ -12,26 +12,26 @@ use whyslow_units::{Nanos, Time};
 pub struct Burst {
     /// Bytes beyond the rate: the size of the bucket.
     pub bytes: u64,
-    /// Bits per second at which it passed.
+    /// Bits per second at which the burst passed.
     pub rate: f64,
-    /// When it was used up, by the sender's clock.
+    /// Time when the burst was used up, by the sender's clock.
     pub until: Time,
 }
 
-/// Least points of the curve of delivered bytes before a change: two make a rate. Half and twice
-/// change none of 2,061 captures.
+/// Minimum number of points of the curve of delivered bytes before a change: two make a rate. Half
+/// and twice change none of 2,061 captures.
 const MIN_BEFORE: usize = 2;
-/// Least points after it: each is then an eighth of the rest at most. Half and twice change none of
-/// 2,061 captures.
+/// Minimum number of points after it: each is then an eighth of the rest at most. Half and twice
+/// change none of 2,061 captures.
 const MIN_AFTER: usize = 8;
-/// Least rate of a burst over the rate after it: twice the excess that an even rate may have
+/// Minimum rate of a burst over the rate after it: twice the excess that an even rate may have
 /// (`STEADY`). Half and twice the excess over 1 change none of 2,061 captures.
 const MIN_BURST_SPEEDUP: f64 = 1.5;
 /// A burst ends when this share of it has passed: after that the curve follows the rate, above and
 /// below it. Half and twice the distance to 1 change none of 2,061 captures.
 const BURST_USED_SHARE: f64 = 0.95;
-/// Least burst, segments: twice an initial window (RFC 6928), which a path may deliver at once.
-/// Half and twice change none of 2,061 captures.
+/// Minimum size of a burst, segments: twice an initial window (RFC 6928), which a path may deliver
+/// at once. Half and twice change none of 2,061 captures.
 const MIN_BURST_SEGMENTS: u64 = 20;
 
 /// The rate of the later part of a transfer, bits per second, and the burst before it.
@@ -94,7 +94,7 @@ pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, fro
     more > 0.0 && (more > clump(transfer) || is_usually_long(transfer, context, from))
 }
 
-/// Bytes in flight that this rate needs at most.
+/// Maximum number of bytes in flight that this rate needs.
 fn needed(context: &Context, rate: f64) -> Option<f64> {
     Some(rate / 8.0 * context.rtt?.scale(MAX_USUAL_FLIGHT).as_secs_f64())
 }
@@ -116,8 +116,8 @@ fn clump(transfer: &TransferFacts) -> f64 {
     if in_clumps { transfer.bytes() as f64 / (transfer.pauses.len() + 1) as f64 } else { 0.0 }
 }
 
-/// Least rounds with more in flight that made round trips longer: one may be a delayed ACK. Half
-/// and twice change none of 2,061 captures.
+/// Minimum number of rounds with more in flight that made round trips longer: one may be a delayed
+/// ACK. Half and twice change none of 2,061 captures.
 const MIN_PROBES: usize = 2;
 
 /// Whether the sender had more in flight than this rate needs, now and then at least, and the
@@ -194,9 +194,9 @@ pub(crate) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f6
         && waited.0 as f64 <= MAX_OTHER_LIMITS * transfer.known_for().0 as f64
 }
 
-/// Least round trips of the rate after an episode of losses: two cycles of BBR, each of eight
-/// (draft-cardwell-iccrg-bbr-congestion-control-00, gain cycling). Half and twice change none of
-/// 2,061 captures.
+/// Minimum number of round trips of the rate after an episode of losses: two cycles of BBR, each of
+/// eight (draft-cardwell-iccrg-bbr-congestion-control-00, gain cycling). Half and twice change none
+/// of 2,061 captures.
 const MIN_RTTS_IN_FORCE: f64 = 16.0;
 /// The rate begins before this share of the time has passed, so that it governs most of the
 /// transfer. Half and twice change none of 2,061 captures.
@@ -255,8 +255,8 @@ pub(crate) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
     next - usize::from(goes_on)
 }
 
-/// Least rounds whose flights stand still: as for a full link, more than slow start takes (RFC 5681
-/// section 3.1). Half and twice change none of 2,061 captures.
+/// Minimum number of rounds whose flights stand still: as for a full link, more than slow start
+/// takes (RFC 5681 section 3.1). Half and twice change none of 2,061 captures.
 const MIN_ROUNDS: usize = 8;
 /// Largest usual flight over rate × round trip, next to three segments and [`AT_ONCE`]: a steady
 /// rate varies as much (`STEADY`). Half and twice the excess over 1 change none of 2,061 captures.
@@ -268,11 +268,11 @@ const MAX_SINGLE_FLIGHT: f64 = 1.75;
 /// Data that a sender hands down at once, as time at its rate: Linux sizes bursts for a millisecond
 /// (`tcp_tso_autosize`, `sk_pacing_shift` 10).
 const AT_ONCE: Nanos = Nanos::from_millis(1);
-/// Least share of the rate in a round that it governs. Follows from `STEADY`: the lower half of its
-/// range. Half and twice the distance to 1 change none of 2,061 captures.
+/// Minimum share of the rate in a round that it governs. Follows from `STEADY`: the lower half of
+/// its range. Half and twice the distance to 1 change none of 2,061 captures.
 const CARRIED: f64 = 0.9;
-/// Least halves of round trips with equal rates: eight whole ones, as [`MIN_ROUNDS`]. Half and
-/// twice change none of 2,061 captures.
+/// Minimum number of halves of round trips with equal rates: eight whole ones, as [`MIN_ROUNDS`].
+/// Half and twice change none of 2,061 captures.
 const MIN_HALVES: usize = 16;
 /// A pause up to this multiple of the round trip ended with an awaited ACK, which starts the sender
 /// at once; a longer one had another reason. Half and twice the excess over 1 change none of 2,061
@@ -304,7 +304,7 @@ pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
     };
-    // Where a text has packets left out, the rounds are those that it shows whole.
+    // If packets were left out of a text, the rounds are those that it shows whole.
     let unseen = transfer.unseen > transfer.bytes() / MAX_UNSEEN && transfer.known_span.is_none();
     let doubtful = context.one_direction || unseen || transfer.retransmitted_bytes > 0;
     // A mark is made by a queue.

@@ -20,7 +20,7 @@ pub(super) struct CaptureState {
     pub(super) tcp_packets: u64,
     /// Packets that are not segments: their number, and the first one's frame.
     pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
-    /// The same that others have counted.
+    /// Skipped packets that other explainers have counted.
     skipped_elsewhere: BTreeMap<NamedSkip, (u64, u64)>,
     pub(super) summary: Option<Summary>,
     /// ICMP errors about segments of no connection that is open then.
@@ -35,7 +35,7 @@ pub(super) struct CaptureState {
     strays: u64,
     /// It is a text, with such times.
     pub(super) text: Option<Clock>,
-    /// Where packets were left out of it.
+    /// The places of left-out packets.
     pub(super) elision_marks: ElisionMarks,
 }
 
@@ -105,7 +105,7 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    /// It is another's condensed capture, whose name it gets.
+    /// Renames the capture to the name that the condensed capture gives.
     pub(super) fn rename(&mut self, path: &str) {
         path.clone_into(&mut self.path);
     }

@@ -25,7 +25,7 @@ impl OpeningPositions {
         self.differences.push(difference as u8);
     }
 
-    /// All of them, in order.
+    /// Iterates over all connections in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = ConnectionId> {
         Decoded { bytes: self.differences.iter().copied(), place: 0 }
     }
@@ -59,7 +59,7 @@ impl<B: Iterator<Item = u8>> Iterator for Decoded<B> {
 #[derive(Debug, Default)]
 pub(super) struct ConnectionNumbers {
     all: Vec<Peekable<Decoded<std::vec::IntoIter<u8>>>>,
-    /// Those that were opened up to the last one that came.
+    /// Connections that were opened up to the last packet.
     opened: u64,
 }
 

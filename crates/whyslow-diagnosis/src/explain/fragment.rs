@@ -57,7 +57,7 @@ impl MergedAnalysis {
         std::mem::take(&mut self.omitted)
     }
 
-    /// Lets the model play, one transfer after the other.
+    /// Runs the model for one transfer after another.
     pub fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         self.finish_with(|plays| {
             while let Some(play) = plays.take() {

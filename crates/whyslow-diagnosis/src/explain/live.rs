@@ -35,11 +35,11 @@ const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
 /// Steps that the model may simulate for each second that passed (two a segment): a twentieth of a
 /// processor.
 const WORK_PER_SECOND: f64 = 2_000_000.0;
-/// Most connections that are reported at once.
+/// Maximum number of connections that are reported at once.
 const MAX_CONNECTIONS_PER_PART: usize = 256;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
-/// Most stretches in which packets were dropped that are remembered.
+/// Maximum number of stretches in which packets were dropped that are remembered.
 const MAX_DROPS: usize = 64;
 
 /// Explains packets that do not end.
@@ -102,7 +102,7 @@ struct Reported {
     forgotten: [u64; 2],
     /// When it was last checked.
     checked: Option<Time>,
-    /// There is nothing more to come.
+    /// Whether no more packets come.
     over: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct EndedTransfers {
     pub connection: Connection,
     /// The first transfers of the client, and of the server, were reported before and went on.
     pub grown: [bool; 2],
-    /// It is over: this is the last of it.
+    /// Whether the connection is over, so that this is its last part.
     pub over: bool,
 }
 

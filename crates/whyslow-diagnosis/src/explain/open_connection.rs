@@ -43,7 +43,7 @@ struct Opening {
     window_scale: u8,
     ttl: u8,
     ecn: u8,
-    /// Which of these it has.
+    /// The properties that the connection has, as bits.
     bits: u8,
 }
 
@@ -54,7 +54,7 @@ const HAS_TIMESTAMPS: u8 = 4;
 const HAS_IP_ID: u8 = 8;
 const PERMITS_SACK: u8 = 16;
 const GOOD_CHECKSUM: u8 = 32;
-/// Its payload is not held: the capture was condensed.
+/// The payload is missing: the capture was condensed.
 const IS_CONDENSED: u8 = 64;
 
 impl OpenConnection {
@@ -116,7 +116,7 @@ impl OpenConnection {
         }
     }
 
-    /// The same, to be finished.
+    /// Returns the TCP connection itself, to be finished.
     pub(super) fn into_tcp(mut self) -> Connection {
         self.tcp();
         match self.progress {

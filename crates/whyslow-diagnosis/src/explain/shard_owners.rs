@@ -18,7 +18,7 @@ const IMBALANCE: u64 = 16;
 pub(super) struct ShardOwners {
     own: usize,
     count: usize,
-    /// The connections that these explainers follow together.
+    /// The share of the connections that these explainers follow.
     share: ConnectionShard,
     /// Own shards, one bit each.
     parts: u64,
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(moves[0], moves[1]);
         assert!(!moves[0].is_empty());
         assert_eq!(fall_to(&mut shares, &loads), [1200, 1200]);
-        // A single one that has more to do than all others has nothing to give.
+        // An explainer with one busy shard has no shard to give away.
         assert!(shares[0].rebalance(REBALANCE_INTERVAL.0 + 2 * REBALANCE_INTERVAL.0).is_empty());
         let mut alone: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, ConnectionShard::ALL)).collect();
         fall_to(&mut alone, &[(8, 1000)]);

@@ -122,12 +122,13 @@ impl Omitted {
 #[derive(Debug)]
 pub(super) struct AccountList {
     held: Vec<Entry>,
-    /// Most connections to list; an eighth more are kept before the lowest are dropped.
+    /// Maximum number of connections to list; an eighth more are kept before the lowest are
+    /// dropped.
     most: usize,
     /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
     omitted: Omitted,
-    /// Entries that are not listed, since they were last taken; `None` if no caller wants them.
+    /// Entries that left the list since the last call; `None` if no caller wants them.
     dropped: Option<Vec<Entry>>,
 }
 
@@ -263,7 +264,7 @@ fn split_off_least<T>(all: &mut Vec<T>, most: usize, rank: impl Fn(&T) -> Rank) 
 pub(super) struct ListedAccounts {
     #[expect(clippy::vec_box, reason = "they are large, and change places often")]
     accounts: Vec<Box<ConnectionAccount>>,
-    /// Most that will be listed.
+    /// Maximum that will be listed.
     most: usize,
     pub(super) omitted: Omitted,
     /// Entries that are not listed.

@@ -10,7 +10,7 @@ use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 use whyslow_units::steps;
 
-/// Least delay of a delayed ACK beyond the path's round trip: less than Linux's 40 ms
+/// Minimum delay of a delayed ACK beyond the path's round trip: less than Linux's 40 ms
 /// (`TCP_DELACK_MIN`), as the segment may have come up to a tick before. Half and twice change 11
 /// and 32 of 2,061 captures.
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
@@ -18,8 +18,9 @@ pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// use up to 200 ms).
 pub const MAX_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 
-/// Most segments in flight for a delayed ACK: with more, the next one arrives before the receiver
-/// has waited for long (RFC 5681 section 4.2). Half and twice change 19 and 16 of 2,061 captures.
+/// Maximum number of segments in flight for a delayed ACK: with more, the next one arrives before
+/// the receiver has waited for long (RFC 5681 section 4.2). Half and twice change 19 and 16 of
+/// 2,061 captures.
 const MAX_FEW_SEGMENTS: u64 = 4;
 
 /// Shortest timer or probe of a sender: two ticks of a kernel of 250 Hz (Linux `TCP_TIMEOUT_MIN`).
@@ -237,8 +238,8 @@ fn probe_timeout(rtt: Nanos) -> Nanos {
     (rtt.scale(4.0) + Nanos::from_millis(25)).max(MIN_SILENCE)
 }
 
-/// Least silence over QUIC: a shorter one may be the scheduling of a busy host, or a lost packet's
-/// timer (RFC 9002 section 6.2). Half and twice change 0 and 1 of 2,061 captures.
+/// Minimum silence over QUIC: a shorter one may be the scheduling of a busy host, or a lost
+/// packet's timer (RFC 9002 section 6.2). Half and twice change 0 and 1 of 2,061 captures.
 const MIN_SILENCE: Nanos = Nanos::from_millis(200);
 
 /// Returns whether one rate holds the transfer, whatever single pauses show.

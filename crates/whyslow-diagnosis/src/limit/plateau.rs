@@ -10,14 +10,14 @@ use whyslow_units::steps;
 /// Smallest send buffer, bytes (Linux, tcp(7): the least value of `tcp_wmem`): smaller flights are
 /// messages.
 const MIN_BUFFER: u64 = 4_096;
-/// Least share of a plateau in which the sender waits for the receiver. Half and twice change 2 and
-/// 7 of 2,061 captures.
+/// Minimum share of a plateau in which the sender waits for the receiver. Half and twice change 2
+/// and 7 of 2,061 captures.
 const MIN_WAIT: f64 = 0.5;
 /// The same for a plateau of twice the usual length: a sender that paces (BBR) sends for most of a
 /// round trip, and waits for the rest of it. Half and twice change 1 and 0 of 2,061 captures.
 const MIN_WAIT_LONG: f64 = 0.25;
-/// Least rounds without growth: slow start would have grown by 16 times in them (RFC 5681 section
-/// 3.1). Half and twice change 54 and 6 of 2,061 captures.
+/// Minimum number of rounds without growth: slow start would have grown by 16 times in them (RFC
+/// 5681 section 3.1). Half and twice change 54 and 6 of 2,061 captures.
 const MIN_PLATEAU: usize = 4;
 /// The same after a loss, where CUBIC's window is flat around its former maximum (RFC 9438 section
 /// 4.1), and grows by 0.53 segments a round at least (section 4.3), or by half of that where every
@@ -48,7 +48,7 @@ pub struct Plateau {
     pub first: usize,
     /// Index after its last.
     pub after: usize,
-    /// Most bytes in flight in a round: the typical value.
+    /// Maximum bytes in flight in a round: the typical value.
     pub bytes: u64,
     /// The least window during it.
     pub window: Option<u64>,
@@ -266,7 +266,7 @@ fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &
     found
 }
 
-/// Two rounds together, where one is less than half of the other all along.
+/// Joins rounds in pairs if one of the two always has less than half of the other's bytes.
 fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, Nanos)> {
     let rounds = &transfer.rounds;
     let mut pairs: Vec<(u64, Nanos)> = Vec::new();

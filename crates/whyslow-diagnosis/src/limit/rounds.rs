@@ -9,8 +9,8 @@ use whyslow_analysis::types::LimitingFactor;
 use whyslow_core::tcp::facts::{RateSpread, TransferFacts};
 use whyslow_units::Time;
 
-/// Least rates that must be steady: as many as points after a burst (`MIN_AFTER` of the steady
-/// rate). Half and twice change 0 and 2 of 2,061 captures.
+/// Minimum number of rates that must be steady: as many as points after a burst (`MIN_AFTER` of the
+/// steady rate). Half and twice change 0 and 2 of 2,061 captures.
 const STEADY_BINS: u64 = 8;
 
 /// Share of the steady rate at which a round counts as limited by it: CUBIC continues with 0.7 of
@@ -43,7 +43,7 @@ pub struct Shape {
     pub written: Option<f64>,
     /// The one rate at which bytes passed between losses, if there is one.
     pub inter_loss_rate: Option<InterLossRate>,
-    /// What happened to data offered above that rate, or the steady one.
+    /// The fate of data offered above that rate, or the steady one.
     pub overrun: Option<OfferedLoad>,
     /// Received data stayed unread, so that the receiver's application was slower than the path.
     pub receiver_unread: bool,

@@ -4,12 +4,12 @@ use crate::estimate::Context;
 use whyslow_analysis::types::{LimitingFactor, RTO_MIN};
 use whyslow_core::tcp::facts::{Release, RoundFacts, SendPause, TransferFacts};
 
-/// Least growth of a flight from one round to the next in slow start. Doubling is usual (RFC 5681
+/// Minimum growth of a flight from one round to the next in slow start. Doubling is usual (RFC 5681
 /// section 3.1), 1.5 with an ACK for every second segment, and a round's segments may slip into the
 /// next one. Half and twice the excess over 1 change 8 and 29 of 2,061 captures.
 const GROWTH: f64 = 1.2;
-/// Most rounds for which growth may pause: ACKs that arrive in clumps shift segments between
-/// rounds. Half and twice change 5 and 0 of 2,061 captures.
+/// Maximum number of rounds for which growth may pause: ACKs that arrive in clumps shift segments
+/// between rounds. Half and twice change 5 and 0 of 2,061 captures.
 const GROWTH_PAUSE: usize = 2;
 
 /// Marks in `base` the rounds that waited for the window to open: from the beginning, and from each

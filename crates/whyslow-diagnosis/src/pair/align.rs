@@ -35,7 +35,7 @@ impl Aligned<'_> {
 /// Why two tracks cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AlignError {
-    /// They share no packets one way.
+    /// In one direction the captures share no packets.
     OneWay,
     /// No two clocks that run evenly can have produced these times.
     Clock,

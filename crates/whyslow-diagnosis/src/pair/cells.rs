@@ -102,7 +102,7 @@ pub(super) fn packets_by_cell(
     Ok(all)
 }
 
-/// Where any segment of these packets begins or ends, in order.
+/// The places where a segment of these packets begins or ends, in order.
 fn segment_boundaries(placed: &[PlacedPackets<'_>; 2], packets: &[Vec<u32>; 2]) -> Vec<i64> {
     let mut cuts: Vec<i64> = placed
         .iter()

@@ -140,16 +140,16 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: TimeSpan, changes: &mut Ve
 /// Segments that have other boundaries in the second capture.
 #[derive(Default)]
 struct Boundaries {
-    /// Those that arrived as several.
+    /// Segments that arrived as several.
     split: ChangedSegments,
-    /// Those that arrived as a part of one.
+    /// Segments that arrived as a part of one.
     merged: ChangedSegments,
 }
 
 #[derive(Default)]
 struct ChangedSegments {
     all: u64,
-    /// Those that are not larger than a segment on the wire, and so not merged by offload.
+    /// Segments that are not larger than one on the wire, so that offload did not merge them.
     small: u64,
 }
 

@@ -10,12 +10,12 @@
 
 use whyslow_units::{Nanos, Time};
 
-/// Least time over which a drift is measured.
+/// Minimum time over which a drift is measured.
 const LONG_ENOUGH: Nanos = Nanos::from_millis(3_000);
 /// Largest drift of a clock: twice the 500 millionths by which NTP slews at most.
 const MAX_DRIFT: f64 = 1e-3;
-/// Minimum delays repeat within this, nanoseconds: a slope that costs less room is as good as the
-/// best.
+/// The smallest delays repeat within this, nanoseconds: a slope that costs less room is as good as
+/// the best.
 const REPEATS: f64 = 100_000.0;
 /// Stretches of time whose extreme samples are kept for the search.
 const STRETCHES: usize = 1024;

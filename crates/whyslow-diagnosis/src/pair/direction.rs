@@ -30,7 +30,7 @@ struct Arrival {
     /// The packet in the capture nearer to its sender.
     sent: u32,
     time: Time,
-    /// How long it took, where that is certain.
+    /// Delay of the packet, if it is certain.
     delay: Option<Nanos>,
 }
 

@@ -11,7 +11,7 @@ use whyslow_units::SeqNumber;
 
 /// Connections of one four-tuple, or without a handshake, that are tried against each other.
 const MAX_TRIED: usize = 64;
-/// Least payload that shows a proxy, bytes: small responses are often of one size.
+/// Minimum payload that shows a proxy, bytes: small responses are often of one size.
 const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
 /// Fingerprint of a connection. Pairs are `[client's, server's]`.
@@ -57,7 +57,7 @@ impl ConnectionFingerprint {
         }
     }
 
-    /// The same with client and server exchanged.
+    /// Returns the fingerprint with client and server exchanged.
     fn swapped(&self) -> Self {
         let turn = |[a, b]: [u64; 2]| [b, a];
         Self {

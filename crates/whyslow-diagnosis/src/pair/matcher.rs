@@ -30,7 +30,7 @@ pub(super) struct DirectionMatch {
     pub uncaptured: Vec<PacketPart>,
     /// Payload that had been sent before.
     pub retransmitted: Vec<PacketPart>,
-    /// Those of them whose earlier copy is missing.
+    /// The parts of these whose earlier copy is missing.
     pub retransmitted_for_loss: Vec<PacketPart>,
     /// Packets that arrived once more.
     pub duplicated: Vec<u32>,

@@ -15,8 +15,8 @@ use whyslow_analysis::{Connection, MatchedBy, Near, NotCompared, Pair, PairClock
 use whyslow_core::wire::Flags;
 use whyslow_units::{Nanos, SeqNumber};
 
-/// Least share of the payload of the smaller capture that is in the other one, for two connections
-/// to be one.
+/// Minimum share of the payload of the smaller capture that is in the other one, for two
+/// connections to be one.
 const MIN_SHARED: f64 = 0.3;
 /// Largest error of a drift that is reported: clocks drift by up to 100 millionths.
 const MAX_ERROR: f64 = 100e-6;
@@ -139,7 +139,7 @@ fn reporting_capture(found: &MatchedConnection, aligned: &Aligned<'_>, connectio
     let bytes = |from: Side| found.fingerprints.iter().map(|fingerprint| fingerprint.bytes[from]).max().unwrap_or(0);
     let sender = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };
     let nearer = aligned.nearer(sender);
-    // Where the two are at one place, the one that stands next to the end by itself.
+    // If both captures are at one place, the one that is next to the end by its own evidence.
     let wanted = if sender == Side::A { Near::Client } else { Near::Server };
     if aligned.clock.round_trip == Nanos::ZERO
         && connections[1 - nearer].near == wanted

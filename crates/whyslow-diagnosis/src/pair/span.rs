@@ -18,12 +18,12 @@ impl TimeSpan {
         self.first <= other.last && other.first <= self.last
     }
 
-    /// Both ends on another clock.
+    /// Converts both ends to another clock.
     pub(super) fn map(self, to: impl Fn(Time) -> Time) -> Self {
         Self { first: to(self.first), last: to(self.last) }
     }
 
-    /// The same, with an instant that may lie outside.
+    /// Extends the span so that it contains this instant.
     pub(super) fn with(self, time: Time) -> Self {
         Self { first: self.first.min(time), last: self.last.max(time) }
     }

@@ -270,7 +270,7 @@ fn reset_missing_at_the_sender_is_a_middleboxs() {
     server.sort_by_key(|(time, _)| *time);
     let pair = both(&[client.clone(), server.clone()], &View::default(), &View::default());
     assert!(has_reset(&pair), "{:#?}", pair.changes);
-    // One that the client sent is not.
+    // A FIN of the client is not.
     let mut client = client;
     client.push(reset(90 * MS));
     client.sort_by_key(|(time, _)| *time);
@@ -295,7 +295,7 @@ fn proxied_connections_share_one_payload() {
     assert_eq!(pair.matched_by, MatchedBy::Payload);
     let proxy = pair.proxy.unwrap();
     assert!(proxy.held_most_bytes >= proxy.held_bytes && proxy.held_bytes > 0, "{proxy:?}");
-    // Each leg has losses of its own: none is reported.
+    // Each leg has its own losses: no loss between the captures is reported.
     assert!(pair.directions.iter().all(|way| (way.sent, way.lost, way.resent) == (0, 0, 0)));
     assert!(pair.changes.is_empty());
 }

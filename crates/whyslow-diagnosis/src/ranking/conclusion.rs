@@ -41,7 +41,7 @@ pub struct Unread {
 pub struct Conclusion {
     /// Whether anything was slow.
     pub status: Status,
-    /// Least cost that is called slow.
+    /// Minimum cost that is called slow.
     pub threshold_s: Nanos,
     /// Half of the packets of a text or more, if they could not be read: the rest proves nothing
     /// healthy.

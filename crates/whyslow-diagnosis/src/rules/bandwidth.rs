@@ -61,11 +61,11 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::Bandwidth, Check::Transfer(check)).may_cost(may_be_steady).proof(Proof::Model);
 
-/// Least time of a transfer whose rate is reported: a few round trips of 50 ms, in which slow start
-/// ends (RFC 5681 section 3.1). Half and twice change none of 2,061 captures.
+/// Minimum time of a transfer whose rate is reported: a few round trips of 50 ms, in which slow
+/// start ends (RFC 5681 section 3.1). Half and twice change none of 2,061 captures.
 const MIN_TIME: Nanos = Nanos::from_millis(200);
 
-/// Least share of the time for a rate that governs the whole transfer: halfway between half of it
+/// Minimum share of the time for a rate that governs the whole transfer: halfway between half of it
 /// and all of it. Half and twice the distance to 1 change none of 2,061 captures.
 const ALL_ALONG: f64 = 0.75;
 

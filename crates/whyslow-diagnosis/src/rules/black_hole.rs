@@ -7,9 +7,9 @@ use whyslow_analysis::{Frame, LimitingFactor};
 use whyslow_core::tcp::facts::{DirectionFacts, Facts, Fate, Release, SendPause, TransferFacts};
 use whyslow_units::Nanos;
 
-/// Least retransmissions of a large segment by the timer: one loss is common on any path, two in a
-/// row are not (at a loss of 1 %, one in 10,000). RFC 4821 section 7.7 asks for repeated timeouts
-/// too. Half and twice change none of 2,061 captures.
+/// Minimum number of retransmissions of a large segment by the timer: one loss is common on any
+/// path, two in a row are not (at a loss of 1 %, one in 10,000). RFC 4821 section 7.7 asks for
+/// repeated timeouts too. Half and twice change none of 2,061 captures.
 const MIN: u64 = 2;
 
 /// The same if that size passes in the end: the path has changed, or two losses were chance, as
@@ -32,7 +32,7 @@ pub(super) fn is_seen(view: &TransferView<'_>) -> bool {
     is_stuck(view.facts, view.sender, transfer) || (transfer.stuck_large >= MIN && small_pass)
 }
 
-/// The same by the transfer alone.
+/// Whether the transfer alone shows it.
 pub(super) fn is_stuck(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
     // After a handshake small packets are known to pass both ways. With an ICMP error of a router
     // one retransmission is enough: the error names the cause.

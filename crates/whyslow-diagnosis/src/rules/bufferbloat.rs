@@ -35,11 +35,12 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Bufferbloat, Check::Transfer(check));
 
-/// Least growth of the round trip: six times CoDel's target (RFC 8289 section 4), so that a managed
-/// queue is not reported. Half and twice change 2 and 3 of 2,061 captures.
+/// Minimum growth of the round trip: six times CoDel's target (RFC 8289 section 4), so that a
+/// managed queue is not reported. Half and twice change 2 and 3 of 2,061 captures.
 const GROWTH: Nanos = Nanos::from_millis(30);
-/// Least rounds for a correlation: at five, 0.6 or more is chance one time in seven. Follows from
-/// Student's t with three degrees of freedom. Half and twice change 7 and 6 of 2,061 captures.
+/// Minimum number of rounds for a correlation: at five, 0.6 or more is chance one time in seven.
+/// Follows from Student's t with three degrees of freedom. Half and twice change 7 and 6 of 2,061
+/// captures.
 const MIN_ROUNDS: usize = 5;
 
 fn check(view: &TransferView<'_>) -> Option<Finding> {

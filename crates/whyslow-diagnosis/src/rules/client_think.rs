@@ -45,8 +45,8 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::ClientThink, Check::Connection(check)).certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
-/// Least pauses between requests that make a series. Follows from the word: one pause is not
-/// repeated. Half and twice change 56 and 44 of 2,061 captures.
+/// Minimum number of pauses between requests that make a series. Follows from the word: one pause
+/// is not repeated. Half and twice change 56 and 44 of 2,061 captures.
 const MIN_SERIES: usize = 2;
 
 /// Ports of SSH (RFC 4253 section 4.1) and Telnet (RFC 854).
@@ -82,7 +82,7 @@ fn check(view: &ConnectionView<'_>) -> Option<Finding> {
         first_s: (!first.is_empty()).then(|| sum(&first)),
         later: (!between.is_empty()).then(|| Pauses { count: between.len() as u64, sum_s: sum(&between) }),
     };
-    // Where the first packets are not in the capture, it may have been another connection's turn.
+    // If the first packets are not in the capture, another connection may have had its turn.
     let mut found = finding(Cause::ClientThink, lost, view.trust(0.8), statement);
     let frames = |wait: &Wait| -> Vec<Frame> {
         let request = wait.exchange.request.and_then(|index| facts.directions[facts.client].transfers.get(index));

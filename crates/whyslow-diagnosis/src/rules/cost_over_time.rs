@@ -69,7 +69,7 @@ impl CostOverTime {
         SpreadCost { elapsed_s: self.elapsed(), summed_s: self.cost }
     }
 
-    /// The same in words: elapsed time first.
+    /// The costs in words: elapsed time first.
     pub fn describe(&self) -> String {
         let (elapsed, total) = (self.elapsed(), self.cost);
         if elapsed < total {

@@ -37,7 +37,7 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
 
-/// Least duplicates, and …
+/// Minimum number of duplicates, and …
 const MIN: u64 = 3;
 /// … least duplicates as a share of the segments: single duplicates cost nothing. Half and twice
 /// change none of 2,061 captures.

@@ -52,10 +52,11 @@ pub(super) const RULE: Rule =
 /// One round in this number may seem smaller, as its segments slip into the next one. Half and
 /// twice change none of 2,061 captures.
 const SHRUNK: usize = 4;
-/// Least rounds of slow growth: slow start would have grown by 16 times in them (RFC 5681 section
-/// 3.1). Half and twice change 1 and 0 of 2,061 captures.
+/// Minimum number of rounds of slow growth: slow start would have grown by 16 times in them (RFC
+/// 5681 section 3.1). Half and twice change 1 and 0 of 2,061 captures.
 const MIN_ROUNDS: usize = 4;
-/// Least and largest rise of the round trip that ends slow start in HyStart (RFC 9406 section 4.2).
+/// Minimum and maximum rise of the round trip that ends slow start in HyStart (RFC 9406 section
+/// 4.2).
 const RISE: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
 /// The rounds of slow growth before any loss.
@@ -149,8 +150,8 @@ fn check(view: &TransferView<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Least connections that leave at one size. Two may agree by chance. Half and twice change 0 and 1
-/// of 2,061 captures.
+/// Minimum number of connections that leave at one size. Two may agree by chance. Half and twice
+/// change 0 and 1 of 2,061 captures.
 const MIN_EXITS: usize = 3;
 /// Exits within this share of their median, or within one segment, are the same. Half and twice
 /// change none of 2,061 captures.

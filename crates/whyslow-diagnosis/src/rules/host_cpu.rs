@@ -46,13 +46,13 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check)).proof(Proof::Pattern);
 
-/// Least pauses of the sender: fewer may be single wake-ups. Half and twice change none of 2,061
-/// captures.
+/// Minimum number of pauses of the sender: fewer may be single wake-ups. Half and twice change none
+/// of 2,061 captures.
 const MIN_PAUSES: usize = 5;
 /// Largest flight in a pause over the largest before: the window had room for the rest. Half and
 /// twice the distance to 1 change none of 2,061 captures.
 const BELOW: f64 = 0.8;
-/// Least flight before, segments: more than an initial window (RFC 6928), as small flights always
+/// Minimum flight before, segments: more than an initial window (RFC 6928), as small flights always
 /// pause.
 const MIN_FLIGHT: u64 = 10;
 /// Longest delay that is not a busy host's: interrupt coalescing and wake-ups of idle machines take

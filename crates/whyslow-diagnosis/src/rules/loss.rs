@@ -56,7 +56,7 @@ fn check(view: &TransferView<'_>) -> Option<Finding> {
     if lost_segments == 0 {
         return None;
     }
-    // By bytes: with offload a segment of the capture is several on the wire.
+    // Counted in bytes: with offload a segment of the capture is several on the wire.
     let resent = view.transfer.retransmitted_bytes;
     let share_lost = resent as f64 / (view.transfer.bytes() + resent).max(1) as f64;
     let recovering = view.time(LimitingFactor::LossRecovery);

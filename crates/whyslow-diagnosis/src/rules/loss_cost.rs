@@ -57,13 +57,13 @@ pub(super) fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }
 }
 
-/// Least losses after which a sender's flights stayed as they were. Half and twice change none of
-/// 2,061 captures.
+/// Minimum number of losses after which a sender's flights stayed as they were. Half and twice
+/// change none of 2,061 captures.
 const IGNORED: usize = 3;
 
-/// Least flight after a loss over the one before, for a sender that ignores losses: CUBIC continues
-/// with 0.7 (RFC 9438 section 4.6), Reno with half (RFC 5681). Half and twice the distance to 1
-/// change none of 2,061 captures.
+/// Minimum flight after a loss over the one before, for a sender that ignores losses: CUBIC
+/// continues with 0.7 (RFC 9438 section 4.6), Reno with half (RFC 5681). Half and twice the
+/// distance to 1 change none of 2,061 captures.
 const MIN_KEPT_FLIGHT: f64 = 0.9;
 
 /// Rounds after the last loss in which a window would have grown: by a segment a round (RFC 5681
@@ -210,6 +210,6 @@ pub(super) fn given_up<'a>(direction: &DirectionFacts, transfer: &'a TransferFac
     if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
 }
 
-/// Least unanswered retransmissions at the end of a transfer: one may be a lost packet or a lost
-/// ACK, and two are rarely. Half and twice change 29 and 18 of 2,061 captures.
+/// Minimum number of unanswered retransmissions at the end of a transfer: one may be a lost packet
+/// or a lost ACK, and two are rarely. Half and twice change 29 and 18 of 2,061 captures.
 pub(super) const TRIES: u64 = 2;

@@ -47,8 +47,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connectio
     .certain_with(&[Evidence::Opening])
     .saves(Saving::Cost);
 
-/// Least waits of about the same length: chance repeats a length twice, and rarely three times.
-/// Half and twice change 16 and 13 of 2,061 captures.
+/// Minimum number of waits of about the same length: chance repeats a length twice, and rarely
+/// three times. Half and twice change 16 and 13 of 2,061 captures.
 const MIN: usize = 3;
 
 fn check(view: &ConnectionView<'_>) -> Option<Finding> {

@@ -40,9 +40,10 @@ use whyslow_units::{Nanos, Time};
 
 pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check)).saves(Saving::Predicted);
 
-/// Least connections one after the other. Half and twice change 4 and 1 of 2,061 captures.
+/// Minimum number of connections one after the other. Half and twice change 4 and 1 of 2,061
+/// captures.
 const LEAST: usize = 3;
-/// Least share of the series' time that openings and slow starts took: twice the share at which a
+/// Minimum share of the series' time that openings and slow starts took: twice the share at which a
 /// cost counts as slow. Measured on the collection: a program that asks once a minute on a new
 /// connection spends 532 ms of 4.08 s there, and may have a reason to close it.
 const SHARE: f64 = 0.2;

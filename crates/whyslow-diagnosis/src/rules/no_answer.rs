@@ -100,7 +100,7 @@ const TRACED: u8 = 30;
 /// A wait without an answer.
 struct Wait {
     found: Finding,
-    /// When it ended, or the capture did.
+    /// End of the wait: the connection's or the capture's.
     until: Time,
 }
 
@@ -181,7 +181,7 @@ fn unopened(view: &ConnectionView<'_>) -> Option<Wait> {
     let (tried, silence) = (last - first, (facts.until - last).or_zero());
     // The wait for the next one would be as long as all before it, and the first timer more.
     let open = silence <= if tries < TRIES { OLD_FIRST_TIMER } else { tried + FIRST_TIMER.scale(1.1) };
-    // One that the client closed without an answer is waited for no more.
+    // A request that the client closed without a response is no longer waited for.
     let only = facts.last == last && open && silence > FIRST_TIMER;
     if tries < TRIES && !only {
         return None;

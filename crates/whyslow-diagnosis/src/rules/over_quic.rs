@@ -26,8 +26,9 @@ const WINDOW: f64 = 0.55;
 /// (application, loss, window), and only the first is reported. Half and twice change 1 and 1 of
 /// 2,061 captures.
 const SILENCE: f64 = 0.5;
-/// Least rounds in which a flight doubled, as a congestion window opens (RFC 9002 section 7.3.1):
-/// one larger flight may be chance. Half and twice the excess over 1 change none of 2,061 captures.
+/// Minimum number of rounds in which a flight doubled, as a congestion window opens (RFC 9002
+/// section 7.3.1): one larger flight may be chance. Half and twice the excess over 1 change none of
+/// 2,061 captures.
 const GROWING_ROUNDS: f64 = 2.0;
 /// Flight over the window that the client offered (RFC 9000 section 4): last packets may be of the
 /// next flight, and a grant may come when half of the window is used.
@@ -36,14 +37,14 @@ const WINDOW_SHARE: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// Initial window of a sender, bytes (RFC 9002 section 7.2: ten packets of 1,200 bytes). Smaller
 /// flights are messages; no window or link limited them.
 const INITIAL_WINDOW: u64 = 12_000;
-/// Least share of the window that passes between two late grants (RFC 9000 section 4.2): quic-go,
+/// Minimum share of the window that passes between two late grants (RFC 9000 section 4.2): quic-go,
 /// quinn and Chromium grant when half of it is used.
 const GRANTED_SHARE: f64 = 0.4;
 /// Shortest silence whose amounts of data are compared; follows from `limit::pauses`, which needs
 /// the same.
 const LONG: Nanos = Nanos::from_millis(200);
-/// Least number of equal amounts between silences that are not chance: two of them may be, as
-/// RFC 9000 section 4 lets a receiver choose any window.
+/// Minimum number of equal amounts between silences that are not chance: two of them may be, as RFC
+/// 9000 section 4 lets a receiver choose any window.
 const SAME_AMOUNTS: usize = 3;
 /// Largest relative difference of equal amounts; follows from one packet of 1,200 bytes more or
 /// less in the least window that is judged (12,000 bytes).
@@ -69,7 +70,7 @@ pub(super) fn adapt(facts: &Facts, of: Option<(Side, &TransferFacts)>, mut findi
         }
         Cause::ClientThink => first_request(&mut finding)?,
         Cause::SlowStart if value(&finding, Measure::RoundsOfSlowStart)? < GROWING_ROUNDS => return None,
-        // What held the rest does not show, and may have held all.
+        // The limit of the rest is hidden, and may have been that of all.
         Cause::SlowStart if !is_most(&finding) => return None,
         Cause::Bandwidth | Cause::Shaper if of.is_some_and(|(_, transfer)| transfer.max_in_flight < INITIAL_WINDOW) => {
             return None;
@@ -268,7 +269,7 @@ fn offered(quic: &Quic) -> [Option<u64>; 2] {
     [quic.client.initial_max_data, quic.client.initial_max_stream_data_bidi_local]
 }
 
-/// Whether slow start was most of its transfer.
+/// Whether slow start took most of the transfer's time.
 fn is_most(finding: &Finding) -> bool {
     match finding.statement {
         Statement::Sending(SendingStatement::SlowStart { spent_s, whole_s, .. }) => spent_s.scale(2.0) >= whole_s,

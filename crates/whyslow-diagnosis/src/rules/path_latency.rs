@@ -51,14 +51,14 @@ pub(super) const RULE: Rule = Rule::new(Cause::PathLatency, Check::Connection(ch
     .may_cost(|brief| brief.handshake_late > LATE)
     .saves(Saving::Cost);
 
-/// Least excess of the first reply over later round trips: the least delay that is noticed. Follows
-/// from `NOTICEABLE_WAIT`.
+/// Minimum excess of the first reply over later round trips: the least delay that is noticed.
+/// Follows from `NOTICEABLE_WAIT`.
 const LATE: Nanos = NOTICEABLE_WAIT;
-/// Least ratio of the first reply to later round trips: round trips rarely vary as much (RFC 6298
+/// Minimum ratio of the first reply to later round trips: round trips rarely vary as much (RFC 6298
 /// section 2.2 assumes half of the first). Half and twice the excess over 1 change 1 and 1 of 2,061
 /// captures.
 const TIMES: f64 = 2.0;
-/// Least later round trips, …
+/// Minimum number of later round trips, …
 const MIN_SAMPLES: u64 = 2;
 /// … and the number from which their median is typical; of fewer the longest one counts. Follows
 /// from the 95th percentile: one of 20. Half and twice change 1 and 0 of 2,061 captures.
@@ -105,7 +105,7 @@ fn check(view: &ConnectionView<'_>) -> Option<Finding> {
 }
 
 fn is_slow(facts: &Facts, took: Nanos, later: Nanos) -> bool {
-    // Where round trips vary as much all along, the first one is nothing of note.
+    // If round trips vary as much at all times, a slow first one is not remarkable.
     let varies = facts.rtt.samples >= MANY_SAMPLES && facts.rtt.p95.is_some_and(|p95| took <= p95);
     took - later > LATE && took > later.scale(TIMES) && !varies
 }

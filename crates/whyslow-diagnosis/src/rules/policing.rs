@@ -7,13 +7,13 @@ use whyslow_core::tcp::facts::TransferFacts;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 
-/// Least rounds with losses (Flach et al. 2016, section 2.1).
+/// Minimum number of rounds with losses (Flach et al. 2016, section 2.1).
 const MIN_ROUNDS: usize = 3;
 
 /// Latest place of the first loss, bytes (Flach et al. 2016, section 2.1).
 const LATEST_FIRST: u64 = 2_000_000;
 
-/// Least ratio of large flights to small ones: below it something else holds the sender at one
+/// Minimum ratio of large flights to small ones: below it something else holds the sender at one
 /// rate. CUBIC's own is 1 / 0.7 (RFC 9438 section 4.6). Half and twice the excess over 1 change 0
 /// and 1 of 2,061 captures.
 const SWING: f64 = 1.33;
@@ -22,11 +22,11 @@ const SWING: f64 = 1.33;
 /// 2,061 captures.
 const OTHERS: f64 = 0.3;
 
-/// Least losses in a burst, median: random losses are more often single. Half and twice the excess
-/// over 1 change none of 2,061 captures.
+/// Minimum number of losses in a burst, median: random losses are more often single. Half and twice
+/// the excess over 1 change none of 2,061 captures.
 pub(super) const BURST: f64 = 1.5;
 
-/// Least wait behind a link, in segments' time, median: half of the one that each segment takes.
+/// Minimum wait behind a link, in segments' time, median: half of the one that each segment takes.
 /// Follows from the link's rate: the next segment waits for the one before it. Half and twice
 /// change none of 2,061 captures.
 const WAIT: f64 = 0.5;
@@ -94,7 +94,7 @@ fn fitting_rate(view: &TransferView<'_>) -> Option<InterLossRate> {
     let late = pool.is_none() && first > transfer.seq.0 + LATEST_FIRST;
     // When losses were over, a queue stood.
     let stood = view.attribution.shape.since.is_some();
-    // Where packets pass at one rate all along a link may be full, and lose by chance besides.
+    // If packets pass at one rate at all times, a link may be full, and losses may be random.
     let full = view.attribution.shape.steady.is_some() && between.burst < BURST && !passes_freely(view, between.rate);
     (!late && !stood && !full && held_by_others(view) <= OTHERS && swings(view)).then_some(between)
 }

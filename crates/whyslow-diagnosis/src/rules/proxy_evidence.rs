@@ -6,15 +6,15 @@ use whyslow_analysis::types::MIN_NOTICEABLE_DELAY;
 use whyslow_core::tcp::facts::Release;
 use whyslow_units::{Nanos, Time};
 
-/// Least interval of another connection, in round trips of this one. Half and twice change none of
-/// 2,061 captures.
+/// Minimum interval of another connection, in round trips of this one. Half and twice change none
+/// of 2,061 captures.
 const FAR: f64 = 4.0;
 
-/// Least bursts in a rhythm: two intervals to compare. Half and twice change 0 and 1 of 2,061
-/// captures.
+/// Minimum number of bursts in a rhythm: two intervals to compare. Half and twice change 0 and 1 of
+/// 2,061 captures.
 const BURSTS: usize = 3;
 
-/// Least growth of each burst: slow start doubles, or grows by 1.5 with an ACK for every second
+/// Minimum growth of each burst: slow start doubles, or grows by 1.5 with an ACK for every second
 /// segment (RFC 5681 section 3.1); some segments may slip. Half and twice the excess over 1 change
 /// none of 2,061 captures.
 const GROWTH: f64 = 1.4;
@@ -23,7 +23,8 @@ const GROWTH: f64 = 1.4;
 /// at which they are seen (1.15, `SEEN_FACTOR`). Half and twice change none of 2,061 captures.
 const EVEN: f64 = 0.15;
 
-/// Least TTL that is compared: packets that start with 64 or more (RFC 1700) rarely have less left.
+/// Lowest TTL that is compared: packets that start with 64 or more (RFC 1700) rarely have less
+/// left.
 const MIN_TTL: u8 = 32;
 
 /// Bursts in the rhythm of another connection's slow start.

@@ -46,7 +46,7 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check)).proof(Proof::Pattern);
 
-/// Least wait, in round trips, that the path does not explain. Half and twice change 2 and 2 of
+/// Minimum wait, in round trips, that the path does not explain. Half and twice change 2 and 2 of
 /// 2,061 captures.
 const LONG_WAIT: f64 = 10.0;
 

@@ -52,8 +52,8 @@ use whyslow_units::{Nanos, Time};
 pub(super) const RULE: Rule =
     Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random).proof(Proof::Pattern);
 
-/// Least losses for a distribution: each quartile then has two. Half and twice change 2 and 4 of
-/// 2,061 captures.
+/// Minimum number of losses for a distribution: each quartile then has two. Half and twice change 2
+/// and 4 of 2,061 captures.
 const MIN: usize = 10;
 /// Losses that make the quartiles reliable: each then has six. Half and twice change 4 and 0 of
 /// 2,061 captures.
@@ -62,15 +62,15 @@ const MANY: usize = 25;
 /// expected loss a round trip (1 / (1 − 1/e)). Half and twice the excess over 1 change 3 and 0 of
 /// 2,061 captures.
 const IN_A_BURST: f64 = 1.6;
-/// Least distance between the quartiles of the bytes between losses, over the median: independent
+/// Minimum distance between the quartiles of the bytes between losses, over the median: independent
 /// losses have 1.6 ([`BY_CHANCE`]), a sawtooth almost none. Half and twice the distance to 1 change
 /// none of 2,061 captures.
 const VARIED_DISTANCES: f64 = 0.6;
 /// The same of the flights that the losses came from: a queue that overflows at its length has
 /// almost none. Half and twice change 0 and 2 of 2,061 captures.
 const VARIED_FLIGHTS: f64 = 0.3;
-/// Most standard deviations by which losses may prefer large flights. Follows from the normal
-/// distribution: chance exceeds it one time in forty.
+/// Maximum number of standard deviations by which losses may prefer large flights. Follows from the
+/// normal distribution: chance exceeds it one time in forty.
 const MAX_SKEW: f64 = 2.0;
 
 /// Evidence that losses are independent of the sender's behaviour.
@@ -83,7 +83,7 @@ struct LossIndependence {
     flights: f64,
     /// Standard deviations by which losses prefer the larger flights' half of the bytes.
     skew: f64,
-    /// Share of them that did.
+    /// Share of these losses that large flights had.
     from_large: f64,
     /// Round trip where segments were lost, median.
     rtt: Nanos,

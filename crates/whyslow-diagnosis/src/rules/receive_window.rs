@@ -140,7 +140,7 @@ fn check(view: &TransferView<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// A larger buffer; but none if the application leaves data unread.
+/// A larger buffer, unless the application leaves data unread.
 fn remedies(view: &TransferView<'_>, window: u64) -> Vec<Remedy> {
     if let Some(before) = unread(view, window) {
         return remedy(Actor::Application, SendingAction::ReadUnread { before, window });

@@ -25,7 +25,7 @@ pub(super) fn behind_pause(view: &TransferView<'_>, pause: &SendPause) -> Option
     requests.iter().find(begins).or_else(|| requests.iter().find(is_under_way)).map(statement)
 }
 
-/// Those that the sender of the transfer answers.
+/// The requests that the sender of the transfer answers.
 fn requests<'a>(view: &TransferView<'a>) -> &'a [RequestFacts] {
     let messages = view.facts.messages.as_ref().filter(|_| view.sender != view.facts.requester);
     messages.map_or(&[], |messages| &messages.requests)

@@ -289,13 +289,13 @@ fn report_cut(found: &mut Finding, cut: &TransferFacts, lost: u64, frame: Frame)
     found.evidence.push(evidence(Measure::UnacknowledgedBytes, lost as f64, Unit::Bytes, &[frame]));
 }
 
-/// A server that closed a connection for its silence.
+/// Remedies if a server closed a connection because it was silent.
 fn forgotten(idle_s: Nanos) -> Vec<Remedy> {
     let actions = [ExchangeAction::CloseIdleSooner { idle_s }, ExchangeAction::RetryOnNewConnection];
     actions.map(|action| Remedy::new(Actor::Application, action)).into()
 }
 
-/// A box on the way may have sent it.
+/// Adds that a device on the path may have sent the reset.
 fn with_sender(mut found: Finding, facts: &Facts, reset: ResetFacts) -> Finding {
     if reset.is_denied {
         let end = facts.end_of(reset.from);

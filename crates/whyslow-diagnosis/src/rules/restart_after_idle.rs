@@ -40,7 +40,7 @@ use whyslow_units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart).proof(Proof::Model);
 
-/// Least idle time before a restart: Linux's least retransmission timer beyond the round trip
+/// Minimum idle time before a restart: Linux's least retransmission timer beyond the round trip
 /// (`TCP_RTO_MIN`; RFC 2861).
 const MIN_TIMER: Nanos = RTO_MIN;
 

@@ -33,7 +33,7 @@ pub(super) struct Rule {
     pub fully_modelled: bool,
     /// Kind of evidence of its findings.
     pub proof: Proof,
-    /// Without this evidence the cause is likely at most.
+    /// Without this evidence the cause is at most likely.
     pub certain_with: &'static [Evidence],
     /// Time that the fix saves a connection, if no model is needed.
     pub saving: Option<Saving>,
@@ -77,12 +77,12 @@ impl Rule {
         Self { proof, certain_with, ..self }
     }
 
-    /// It is certain only if the capture has this evidence.
+    /// Requires this evidence before the finding can be certain.
     pub const fn certain_with(self, certain_with: &'static [Evidence]) -> Self {
         Self { certain_with, ..self }
     }
 
-    /// Time that its fix saves a connection.
+    /// Sets the time that the fix saves per connection.
     pub const fn saves(self, saving: Saving) -> Self {
         Self { saving: Some(saving), ..self }
     }
@@ -92,9 +92,9 @@ impl Rule {
 /// events, so that no model is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saving {
-    /// All that was lost to it.
+    /// All costs of the cause.
     Cost,
-    /// The same, of a connection that carried anything.
+    /// The cost, only for connections that carried data.
     CostIfCarried,
     /// The rule predicts the remaining time.
     Predicted,

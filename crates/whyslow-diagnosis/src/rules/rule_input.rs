@@ -148,7 +148,7 @@ impl TransferView<'_> {
             .collect()
     }
 
-    /// The same of these spans.
+    /// The time of these spans.
     pub(super) fn spans_at<'s>(&self, spans: impl Iterator<Item = &'s Span>) -> Vec<CostSpan> {
         spans.map(|span| CostSpan { start_s: span.start - self.first, seconds: span.length() }).collect()
     }
@@ -229,7 +229,7 @@ pub struct ConnectionSummary {
     pub client_wants_close: bool,
     /// It was ended by a reset, and not by FINs.
     pub reset: bool,
-    /// Where the first of its transfers that left slow start early did so.
+    /// The place where the first of its early transfers left slow start.
     pub early_exit: Option<Exit>,
     /// The lookup of the server's name that it waited for.
     pub lookup: Option<LookupFacts>,
@@ -237,7 +237,7 @@ pub struct ConnectionSummary {
     pub first_frame: Frame,
 }
 
-/// Where one transfer left slow start, for the comparison with those of other connections.
+/// The place where one transfer left slow start, to compare with those of other connections.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Exit {
     /// End that sent.

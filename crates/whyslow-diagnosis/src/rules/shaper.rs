@@ -48,7 +48,7 @@ use whyslow_units::stats::median;
 pub(super) const RULE: Rule =
     Rule::new(Cause::Shaper, Check::Transfer(check)).shown_by(is_shaped).proof(Proof::Pattern);
 
-/// Least rise of the round trip where the rate drops: its factor, as for an even rate (`STEADY`),
+/// Minimum rise of the round trip where the rate drops: its factor, as for an even rate (`STEADY`),
 /// and its time, twice the least queue that is seen (`MIN_SEEN`). Follows from both.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 /// Confidence where another explanation looks the same: next to a receiver without timestamps a

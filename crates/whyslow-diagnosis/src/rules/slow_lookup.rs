@@ -46,10 +46,10 @@ use whyslow_units::{Nanos, Time};
 
 pub(super) const RULE: Rule = Rule::new(Cause::SlowLookup, Check::Across(check)).saves(Saving::Cost);
 
-/// Least time of slow lookups. Follows from the word "slow": 100 ms, and a tenth of what was waited
-/// for.
+/// Minimum time of slow lookups. Follows from the word "slow": 100 ms, and a tenth of what was
+/// waited for.
 const SLOW: Nanos = Nanos::from_millis(100);
-/// Least share of the connections' time, with their lookups, that is slow. Follows from the same
+/// Minimum share of the connections' time, with their lookups, that is slow. Follows from the same
 /// word.
 const SHARE: f64 = 0.1;
 

@@ -60,7 +60,7 @@ fn check(view: &TransferView<'_>) -> Option<Finding> {
     let first = rounds.get(opens)?;
     let mss = view.context.mss;
     let needed = view.transfer.bytes().div_ceil(mss);
-    // Where much of the transfer is not in the capture, the first flight is not known.
+    // If much of the transfer is not in the capture, the first flight is unknown.
     let seen = view.transfer.unseen * 10 <= view.transfer.bytes();
     let initial = initial_window(view).filter(|_| seen);
     let first_flight = seen.then_some(first.in_flight);

@@ -47,10 +47,10 @@ use whyslow_units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::SmallSegments, Check::Transfer(check));
 
-/// Least segments of a bulk transfer: twice an initial window (RFC 6928). Half and twice change
-/// none of 2,061 captures.
+/// Minimum number of segments of a bulk transfer: twice an initial window (RFC 6928). Half and
+/// twice change none of 2,061 captures.
 const MIN_SEGMENTS: u64 = 20;
-/// Least bytes of a bulk transfer, in full segments: an initial window (RFC 6928).
+/// Minimum number of bytes of a bulk transfer, in full segments: an initial window (RFC 6928).
 const MIN_BULK: u64 = 10;
 /// Mean segment over the MSS, below which it is small: half, as for silly windows (RFC 9293 section
 /// 3.8.6.2.1). Half and twice change 2 and 1 of 2,061 captures.

@@ -41,7 +41,7 @@ pub(super) const RULE: Rule =
 fn check(view: &TransferView<'_>) -> Option<Finding> {
     let kinds = &view.transfer.retransmitted;
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
-    // Those that answered SACKs are reordering's doing.
+    // Retransmissions that answered SACKs are due to reordering.
     let needless = kinds.spurious.saturating_sub(view.transfer.spurious_fast);
     if needless == 0 {
         return None;
@@ -116,7 +116,7 @@ mod tests {
     fn a_needless_copy_among_a_thousand_segments_costs_the_wait_for_it() {
         let found = held().finding(Cause::SpuriousRetransmission).unwrap();
         assert_eq!(found.cost_s, ms(600));
-        // One that answered a SACK is reordering's.
+        // A retransmission that answered a SACK is due to reordering.
         let mut scene = held();
         scene.transfer.spurious_fast = 1;
         assert!(scene.finding(Cause::SpuriousRetransmission).is_none());

@@ -148,7 +148,7 @@ impl SyntheticTransfer {
         self.judge(|view| verdict(view, &check_transfer(view)))
     }
 
-    /// Result of `by` for it as a case.
+    /// Applies `by` to this transfer as a case.
     pub fn judge<T>(&self, by: impl Fn(&TransferView<'_>) -> T) -> T {
         let context = Context::new(&self.facts, Side::B);
         let attribution = limit::attribute_time(&self.transfer, &context);

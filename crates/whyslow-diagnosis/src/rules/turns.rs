@@ -11,8 +11,8 @@ use whyslow_core::tcp::payload::Protocol;
 use whyslow_units::Nanos;
 use whyslow_units::stats::median;
 
-/// Least turns: the opening of a protocol takes up to eight (TLS 1.2 four, RFC 5246 section 7.3;
-/// STARTTLS and a login four more). Half and twice change 11 and 4 of 2,061 captures.
+/// Minimum number of turns: the opening of a protocol takes up to eight (TLS 1.2 four, RFC 5246
+/// section 7.3; STARTTLS and a login four more). Half and twice change 11 and 4 of 2,061 captures.
 pub(super) const MIN_TURNS: u64 = 8;
 /// Flights of a response that is a message and not a bulk transfer. Follows from the cost: only
 /// then a turn takes one round trip.
@@ -27,9 +27,9 @@ const CREDIT: u64 = 64;
 /// The turns of a connection that cost enough to matter.
 #[derive(Debug)]
 pub(super) struct Turns<'a> {
-    /// Each with its answer.
+    /// Exchanges, each with the response.
     turns: Vec<(&'a Wait, &'a TransferFacts)>,
-    /// The round trip that each of them takes at least.
+    /// Minimum round trip of each exchange.
     pub rtt: Nanos,
     /// Time of their round trips.
     pub lost: Nanos,

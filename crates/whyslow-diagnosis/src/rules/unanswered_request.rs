@@ -17,7 +17,7 @@ use whyslow_units::{Nanos, Time};
 pub(super) struct OutstandingRequest<'a> {
     /// The client's message.
     pub message: &'a TransferFacts,
-    /// How sure it is that an answer was due, 0–1.
+    /// Probability that an answer was due, 0–1.
     pub due: f64,
     /// Label from its payload: `GET /`.
     pub label: Option<&'a str>,
@@ -44,8 +44,8 @@ const PUSHES: Nanos = Nanos::from_millis(1_500);
 /// least delay that is noticed (`NOTICEABLE_WAIT`). Half and twice change none of 2,061 captures.
 pub(super) const AT_ONCE: Nanos = Nanos::from_millis(50);
 
-/// Least responses that show, for an unreadable protocol, that the client is the side that
-/// requests. Half and twice change none of 2,061 captures.
+/// Minimum number of responses that show, for an unreadable protocol, that the client is the side
+/// that requests. Half and twice change none of 2,061 captures.
 const ANSWERS: usize = 3;
 
 /// Largest payload of a record with a PING, bytes: 8, its frame header (RFC 9113 section 6.7) and

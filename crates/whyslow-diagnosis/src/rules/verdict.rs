@@ -28,7 +28,7 @@ pub(crate) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<
     Some(if clear { Verdict::Cause } else { Verdict::Mixed })
 }
 
-/// Least share of the time that needs an explanation: more than a second round trip takes, as of
+/// Minimum share of the time that needs an explanation: more than a second round trip takes, as of
 /// two flights the first one's wait is half. Half and twice change none of 2,061 captures.
 const HELD: f64 = 0.4;
 

@@ -15,9 +15,9 @@ const FEW_COLUMNS: usize = 256;
 /// Size limits of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesSize {
-    /// Most columns at the lowest level of the pyramid.
+    /// Maximum number of columns at the lowest level of the pyramid.
     pub columns: usize,
-    /// Most points kept individually.
+    /// Maximum number of points kept individually.
     pub points: usize,
 }
 

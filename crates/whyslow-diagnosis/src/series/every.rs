@@ -15,7 +15,7 @@ use whyslow_units::Time;
 /// After this many packets the points are emitted, except the last ones of the same number, which
 /// wait for late verdicts. So at most twice as many wait (110 MB).
 const WAITING: usize = 262_144;
-/// Most points in one emitted chunk.
+/// Maximum number of points in one emitted chunk.
 const CHUNK: usize = 4_096;
 
 /// Consecutive points of a connection.

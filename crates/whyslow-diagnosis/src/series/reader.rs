@@ -18,7 +18,8 @@ use whyslow_units::Time;
 pub struct WantedConnection {
     pub(super) id: u64,
     client: (String, u16),
-    /// Most points that may wait for late verdicts, if several connections are requested.
+    /// Maximum number of points that may wait for late verdicts, if several connections are
+    /// requested.
     waiting: usize,
 }
 
@@ -60,7 +61,7 @@ impl Opening {
     }
 }
 
-/// Least number of points that wait for late verdicts.
+/// Minimum number of points that wait for late verdicts.
 const MIN_PENDING_POINTS: usize = 512;
 
 /// A verdict comes at most a round trip after its segment, or two for a spurious retransmission:

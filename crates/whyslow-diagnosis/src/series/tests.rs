@@ -80,7 +80,7 @@ fn narrow_view_of_many_packets_is_not_exact() {
         (view.exact, view.points.map(<[Point]>::len))
     };
     assert_eq!(narrow(&series), (false, None));
-    // A series of only that time range has them.
+    // A series of only that time range keeps its points.
     let mut builder = SeriesBuilder::new((Nanos::from_micros(5_000), Nanos::from_micros(5_100)), 1_000_000);
     for n in 0..10_000 {
         builder.push(&data(n, n as i64, 1 + 1_000 * n, 1_000, Kind::New));

@@ -161,7 +161,7 @@ struct Part {
     is_before: bool,
     /// Spans that no finding has taken yet, in time order, …
     free: Vec<CostSpan>,
-    /// … and the sum of it.
+    /// … and their total time.
     left: Nanos,
     /// How many findings name its limit.
     claims: usize,

@@ -12,7 +12,7 @@ use whyslow_units::{Nanos, Time};
 
 /// Parts of an exchange.
 pub(crate) struct ExchangeParts<'a> {
-    /// Its first byte.
+    /// Time of the first byte.
     pub start: Time,
     /// From its first byte to its last, as the client lives it.
     pub whole: Nanos,
@@ -30,12 +30,12 @@ pub(crate) struct ExchangeParts<'a> {
 pub(crate) struct ExchangeCut {
     /// While the request was sent.
     sent: Vec<Span>,
-    /// From there on.
+    /// Time spans from there on.
     got: Vec<Span>,
 }
 
 impl ExchangeCut {
-    /// Cuts it up.
+    /// Divides the exchange into its parts.
     pub(crate) fn new(parts: &ExchangeParts<'_>) -> Self {
         let end = parts.start + parts.whole;
         let Some((answer, from, to)) = parts.answer else {

@@ -12,7 +12,7 @@ use whyslow_analysis::types::LimitingFactor;
 /// The order in which causes get their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// Explains others, which would not be there without it.
+    /// Causes others, which would not exist without it.
     Root,
     /// Claims the time under certain limits.
     Limit,
@@ -100,7 +100,7 @@ pub(crate) enum Explainer {
     OthersShare,
     /// A queue that another transfer made.
     OthersQueue,
-    /// Another connection that worked for this one.
+    /// The time belongs to another connection that worked for this one.
     OthersWork,
 }
 

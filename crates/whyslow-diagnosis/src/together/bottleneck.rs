@@ -23,8 +23,8 @@ use std::net::IpAddr;
 use whyslow_analysis::Near;
 use whyslow_units::Nanos;
 
-/// Least bins, as of a steady rate (`STEADY_BINS`). Half and twice change 0 and 1 of 2,061
-/// captures.
+/// Minimum number of bins, as of a steady rate (`STEADY_BINS`). Half and twice change 0 and 1 of
+/// 2,061 captures.
 const MIN_BINS: usize = 8;
 /// Largest variance of the sum over that of independent rates: where queues stand, and where only
 /// losses show that something may be full. Chance loses too. Follows from the F distribution: a few
@@ -33,7 +33,8 @@ const COMPENSATED: [f64; 2] = [0.5, 0.2];
 /// Confidence if rates make room for each other: likely, as one capture cannot make it certain.
 /// Half and twice the distance to 1 change 0 and 2 of 2,061 captures.
 const PROVEN: f64 = 0.85;
-/// Variance of the sum over that of independent rates, from which they are independent, …
+/// Rates are independent if the variance of their sum is at least this share of the sum of their
+/// variances, …
 const INDEPENDENT: f64 = 0.8;
 /// … in this number of bins: of eight the variance has an error of a half. Follows from √(2 / 7).
 /// Half and twice change none of 2,061 captures.
@@ -51,15 +52,16 @@ const SETTLED: f64 = 16.0;
 /// A transfer that is alone and has at most this multiple of its shared rate keeps to that rate by
 /// itself. Half and twice the excess over 1 change none of 2,061 captures.
 const MAX_LONE_GAIN: f64 = 1.2;
-/// Least bins that show a rate, alone or shared: a median with one on each side. Half and twice
-/// change none of 2,061 captures.
+/// Minimum number of bins that show a rate, alone or shared: a median with one on each side. Half
+/// and twice change none of 2,061 captures.
 const MIN_LONE: usize = 3;
 /// Parts are equal if the largest is at most this multiple of the smallest. Half and twice the
 /// excess over 1 change none of 2,061 captures.
 const EQUAL: f64 = 1.1;
 /// Parts below this share are not named. Half and twice change none of 2,061 captures.
 const MIN_PART: f64 = 0.05;
-/// Most bins. Follows from [`BIN`]: 4,096 of a second are more than an hour, and bound the work.
+/// Maximum number of bins. Follows from [`BIN`]: 4,096 of a second are more than an hour, and bound
+/// the work.
 const MAX_BINS: i64 = 4096;
 /// Shortest and longest bin: the least delay that is noticed, and the time in which most transfers
 /// adapt (RFC 6298 section 2.4: 1 s).
@@ -68,7 +70,7 @@ const BIN: (Nanos, Nanos) = (Nanos::from_millis(50), Nanos::from_millis(1_000));
 /// change 2 and 0 of 2,061 captures.
 const BINS: f64 = 32.0;
 
-/// A bottleneck, and those that share it.
+/// A bottleneck, and the transfers that share it.
 #[derive(Clone, Debug)]
 pub(super) struct Bottleneck<'a> {
     /// Payload bits per second of all together: lower tenth, median, upper tenth over the bins.
@@ -217,7 +219,7 @@ struct Bin {
     to: Nanos,
     /// Bits per second of each connection, by its place among [`connections`].
     rates: Vec<f64>,
-    /// Places of those that run, in order.
+    /// Indexes of the flows that are running, in order.
     active: Vec<usize>,
 }
 
@@ -342,7 +344,7 @@ fn full<'b>(shared: &'b [&'b Bin]) -> Option<(&'b [&'b Bin], (Nanos, Nanos))> {
     Some((&shared[first..=last], (from, until)))
 }
 
-/// When two or more of them ran.
+/// Times at which two or more flows ran.
 fn together(flows: &[&Flow]) -> Vec<(Nanos, Nanos)> {
     let mut turns: Vec<(Nanos, i32)> =
         flows.iter().flat_map(|flow| [(flow.span().0, 1), (flow.span().1, -1)]).collect();

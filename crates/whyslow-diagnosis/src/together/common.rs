@@ -15,11 +15,11 @@ use whyslow_analysis::{CommonStatement, Connection, Finding, Group, Measure, Uni
 use whyslow_units::Nanos;
 use whyslow_units::stats::{median, median_f64};
 
-/// Least connections that make a cause shared: two may agree by chance. Half and twice change 13
-/// and 13 of 2,061 captures.
+/// Minimum number of connections that make a cause shared: two may agree by chance. Half and twice
+/// change 13 and 13 of 2,061 captures.
 const MIN: usize = 3;
-/// Least share of the connections with payload that have it: most, with room for those too short to
-/// show it. Half and twice the distance to 1 change 6 and 2 of 2,061 captures.
+/// Minimum share of the connections with payload that have it: most, with room for those too short
+/// to show it. Half and twice the distance to 1 change 6 and 2 of 2,061 captures.
 const SHARE: f64 = 0.7;
 
 /// A cause on one connection.

@@ -10,16 +10,17 @@ use std::net::IpAddr;
 use whyslow_analysis::{End, Frame, Near};
 use whyslow_units::{Nanos, Time};
 
-/// Most flows that are kept. Follows from the bound on work: pairs of them are compared.
+/// Maximum number of flows that are kept. Follows from the bound on work: pairs of them are
+/// compared.
 pub const MAX_FLOWS: usize = 256;
-/// Least points of a flow's curve, as of a steady rate (`STEADY_BINS`). Half and twice change none
-/// of 2,061 captures.
+/// Minimum number of points of a flow's curve, as of a steady rate (`STEADY_BINS`). Half and twice
+/// change none of 2,061 captures.
 const MIN_POINTS: usize = 8;
 /// A queue is seen by round trips that are longer than [`INFLATED_RTT`] of the minimum if by more
 /// than the first (twice `MIN_SEEN`), or by the second (as for `bufferbloat`). Follows from both.
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
-/// Least round trips that show whether a queue grew: a median with one on each side. Half and twice
-/// change none of 2,061 captures.
+/// Minimum number of round trips that show whether a queue grew: a median with one on each side.
+/// Half and twice change none of 2,061 captures.
 const MIN_TRIPS: usize = 3;
 /// No queue grew if the longer round trips exceed the minimum by at most this share, or by less
 /// than clocks and schedulers add. Half and twice change none of 2,061 captures.

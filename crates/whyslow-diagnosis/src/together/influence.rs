@@ -34,7 +34,7 @@ pub(crate) struct SharedLink {
 /// Effects of concurrent connections on each other.
 #[derive(Debug, Default)]
 pub(crate) struct Together {
-    /// Findings over several of them.
+    /// Findings that concern several connections.
     pub findings: Vec<Finding>,
     /// Transfers without a possible promise: their connections, and their starts.
     pub unpredictable: Vec<(u64, Nanos)>,

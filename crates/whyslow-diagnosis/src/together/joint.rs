@@ -25,7 +25,7 @@ const BELOW_ITS_SHARE: &[LimitingFactor] = &[
 /// Confidence in a shared policer, as in one of a single transfer (see `policer`). Half and twice
 /// the distance to 1 change none of 2,061 captures.
 const POLICER: f64 = 0.65;
-/// Least share of a transfer's time on the shared link that changes its findings. Half and twice
+/// Minimum share of a transfer's time on the shared link that changes its findings. Half and twice
 /// change none of 2,061 captures.
 const MATTERS: f64 = 0.3;
 /// Share of a transfer's time on the shared link from which all of it counts. Half and twice the
@@ -94,7 +94,7 @@ fn held_by_link(transfer: &Transfer, shared: &Bottleneck<'_>, part: &BottleneckS
     Influence::SharedLink(Box::new(SharedLink { finding: found, left, full }))
 }
 
-/// Time under limits of its own, nanoseconds.
+/// Returns the time under the transfer's own limits, nanoseconds.
 fn otherwise(transfer: &Transfer) -> i64 {
     transfer.limits.iter().filter(|share| BELOW_ITS_SHARE.contains(&share.limit)).map(|share| share.seconds.0).sum()
 }
@@ -135,7 +135,7 @@ fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
     shared.rate[1] * (mss + HEADERS) / mss
 }
 
-/// Details that each of them has.
+/// Adds the details that each of the connections has.
 fn of_link(mut found: Finding, shared: &Bottleneck<'_>) -> Finding {
     let [low, together, high] = shared.rate;
     found.evidence.push(evidence(Measure::JointRate, together, Unit::BitsPerSecond, &[]));

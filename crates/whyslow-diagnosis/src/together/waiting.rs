@@ -16,8 +16,8 @@ use whyslow_units::Nanos;
 
 /// The limits under which they wait.
 const WAITING: &[LimitingFactor] = &[LimitingFactor::Application, LimitingFactor::ServerThink];
-/// Least share of a wait that the other connections' work fills: most of it. Half and twice change
-/// 3 and 12 of 2,061 captures.
+/// Minimum share of a wait that the other connections' work fills: most of it. Half and twice
+/// change 3 and 12 of 2,061 captures.
 const FILLED: f64 = 0.5;
 /// Longest processing time between the two, without round trips. Follows from the least delay that
 /// is noticed (`NOTICEABLE_WAIT`). Half and twice change 1 and 3 of 2,061 captures.
@@ -25,7 +25,8 @@ const MOMENT: Nanos = Nanos::from_millis(50);
 /// Round trips between the two: opening the other connection (RFC 9293 section 3.5), TLS (RFC 8446
 /// section 2), the request, the last ACK. Half and twice change 3 and 1 of 2,061 captures.
 const TRIPS: f64 = 4.0;
-/// Most stretches of work that are examined for one wait. Follows from the bound on work.
+/// Maximum number of stretches of work that are examined for one wait. Follows from the bound on
+/// work.
 const MAX: usize = 128;
 
 /// Work of a connection: from, to, whose.

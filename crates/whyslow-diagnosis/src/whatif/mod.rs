@@ -20,7 +20,7 @@ pub(crate) use work::MIN_GAIN;
 use borsh::{BorshDeserialize, BorshSerialize};
 use whyslow_units::Nanos;
 
-/// Most replays to keep: of the transfers that lost the most time.
+/// Maximum number of replays to keep: of the transfers that lost the most time.
 pub const MAX_REPLAYS: usize = 64;
 
 /// The replays of the transfers that lost the most time, worst first.
@@ -29,7 +29,7 @@ pub struct Replays {
     kept: Vec<RankedReplay>,
 }
 
-/// A replay, with where its transfer is found.
+/// A replay, and the position of its transfer.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct RankedReplay {
     cost: Nanos,
@@ -61,7 +61,7 @@ impl Replays {
 
     /// Adds the replays of another explainer.
     pub(crate) fn merge(&mut self, other: Self) {
-        // Those of one connection are newest first.
+        // Transfers of one connection are newest first.
         other.kept.into_iter().rev().for_each(|kept| self.put(kept));
     }
 

@@ -84,7 +84,7 @@ impl EarlierTransfers {
 /// A scenario, and additional data of the capture.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct Fitted {
-    /// Its pauses stand in `stalls`.
+    /// The scenario; its pauses are in `stalls`.
     pub(super) scenario: Scenario,
     /// Its pauses, each with its limit.
     pub(super) stalls: Vec<(Pause, LimitingFactor)>,
@@ -104,7 +104,7 @@ impl Fitted {
 /// A wait of fewer round trips than this is one round trip and the processing time.
 const MAX_SHORT_WAIT: f64 = 1.5;
 
-/// Least rounds that show how much a window lets pass.
+/// Minimum number of rounds that show how much a window lets pass.
 const MIN_HELD_ROUNDS: usize = 4;
 
 /// A fit within this share of the measured time ends the search.
@@ -308,7 +308,7 @@ fn pause(
     };
     let sent = gap.snd_max.saturating_sub(transfer.seq.0).min(transfer.bytes());
     if kind == PauseKind::Timer {
-        // All that was lost had been sent before the silence, whether the capture has it or not.
+        // All lost bytes were sent before the silence, captured or not.
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }

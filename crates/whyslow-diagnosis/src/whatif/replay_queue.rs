@@ -78,7 +78,7 @@ pub struct ReplayJob<'a> {
     pub(super) input: &'a ReplayInput<'a>,
     /// Its place among all.
     pub(super) place: usize,
-    /// Most steps that it may take.
+    /// Maximum number of steps that it may take.
     pub(super) work: u64,
     /// Results of the first simulations, from an earlier play of it.
     pub(super) known: &'a [Timed],
@@ -88,7 +88,7 @@ pub struct ReplayJob<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Promise {
     pub(crate) time: Nanos,
-    /// Between these times it lies in nine of ten cases.
+    /// The range that contains the result in nine of ten cases.
     pub(crate) range: [Nanos; 2],
     /// The path must carry more for it than was seen of it.
     pub(crate) assumed: Option<AssumedRate>,
@@ -135,7 +135,7 @@ pub struct ReplayResult {
     pub(super) work: u64,
     /// The work limit cut it short.
     cut: bool,
-    /// And so a fix was not modelled.
+    /// Whether a fix was not modelled for this reason.
     pub(crate) skipped: bool,
     /// The result of each simulation, in order.
     pub(super) results: Vec<Timed>,

@@ -54,5 +54,5 @@ pub(super) fn ssthresh(transfer: &TransferFacts, attribution: &TimeAttribution, 
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
-/// Least rounds of slow growth that show that slow start had ended.
+/// Minimum number of rounds of slow growth that show that slow start had ended.
 const MIN_SLOW_ROUNDS: usize = 4;

@@ -17,7 +17,7 @@ const SECONDS: f64 = 0.5;
 const RUNS: u64 = 20_000;
 /// An input that takes this long counts as a hang.
 const HANG: Duration = Duration::from_secs(60);
-/// Most inputs in the pool.
+/// Maximum number of inputs in the pool.
 const POOL: usize = 10_000;
 
 /// A number that identifies the kind of an outcome.

@@ -17,7 +17,8 @@ use whyslow_model::{
 use whyslow_units::Nanos;
 use whyslow_units::steps::steps_during;
 
-/// Most steps of an analysis: the model's budget, and the excess of its last simulations.
+/// Maximum number of steps of an analysis: the model's budget, and the excess of its last
+/// simulations.
 const MODEL_STEPS: u64 = 6_000_000;
 /// Steps per byte of input: a packet of about 80 bytes may be compared once with all others.
 const STEPS_A_BYTE: u64 = 64;

@@ -205,7 +205,7 @@ fn assert_same(one: &str, other: &str, path: &Path, cuts: &[usize]) {
     assert!(one == other, "{} cut before {cuts:?}", path.display());
 }
 
-/// Where to split captures.
+/// The places at which to split captures.
 fn cuts(events: usize, rounds: u64, seed: u64) -> Vec<Vec<usize>> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut all = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! What is drawn of a run: the readings of the sender's socket, as columns of a graph.
+//! The drawn part of a run: the readings of the sender's socket, as columns of a graph.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Graphs {
         Ok(socket.map(Self::of).unwrap_or_default())
     }
 
-    /// Of one socket's readings.
+    /// The graphs of one socket's readings.
     pub(super) fn of(socket: &Series) -> Self {
         let (Some(first), Some(last)) = (socket.rows.first(), socket.rows.last()) else { return Self::default() };
         let (start, length) = (first.t, last.t.saturating_sub(first.t).max(1));
@@ -145,7 +145,7 @@ impl Column {
         self.acknowledged.is_none()
     }
 
-    /// What goes on where no reading differs.
+    /// Extends readings that do not change.
     fn standing(mut self) -> Self {
         [self.rtt, self.window, self.in_flight] = self.latest;
         self

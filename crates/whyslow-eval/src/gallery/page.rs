@@ -18,7 +18,7 @@ const FAR_ABOVE: f64 = 4.0;
 
 const STYLE: &str = include_str!("page.css");
 
-/// A graph's heading, and the words below it.
+/// Heading of each graph, and the text below it.
 const GRAPHS: [(&str, &str); 4] = [
     ("RTT", "smoothed, as the sender has it"),
     ("Throughput", "acknowledged"),
@@ -148,7 +148,7 @@ fn most(line: &Line) -> f64 {
     line.iter().flatten().copied().fold(0.0, f64::max)
 }
 
-/// What one graph shows.
+/// The content of one graph.
 struct Drawn<'a> {
     /// The unit.
     kind: Kind,
@@ -189,7 +189,7 @@ fn path(line: &Line, most: f64) -> String {
     for (at, value) in line.iter().enumerate() {
         let y = value.map(|value| HEIGHT * (1.0 - (value / most).min(1.0)));
         match (last, y) {
-            // What stays the same is one stroke.
+            // Equal values are one stroke.
             (Some(before), Some(y)) if before == y => {}
             (Some(_), Some(y)) => drop(write!(out, "H{at}V{y:.1}")),
             (None, Some(y)) => drop(write!(out, "M{at} {y:.1}")),
@@ -210,7 +210,7 @@ fn usual(experiment: &Experiment) -> BTreeMap<String, String> {
     healthy.or(experiment.runs.first()).map(|run| settings(&run.scenario)).unwrap_or_default()
 }
 
-/// What a scenario has that is not usual.
+/// The unusual settings of a scenario.
 fn differs(usual: &BTreeMap<String, String>, scenario: &Scenario) -> Vec<String> {
     let own = settings(scenario);
     let is_other = |(key, value): &(&String, &String)| usual.get(*key) != Some(*value);

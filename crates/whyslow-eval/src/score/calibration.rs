@@ -14,7 +14,7 @@ pub(super) struct ReportedCause {
     pub cause: &'static str,
     pub confidence: f64,
     pub grade: Grade,
-    /// How sure its rule was.
+    /// Confidence of the rule.
     pub weight: f64,
 }
 

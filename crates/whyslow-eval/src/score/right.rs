@@ -122,7 +122,7 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
     transfer.findings.iter().chain(&connection.findings).collect()
 }
 
-/// What is wrong with an explanation of this run.
+/// The error in an explanation of this run.
 pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);

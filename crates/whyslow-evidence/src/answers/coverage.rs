@@ -5,9 +5,9 @@ use whyslow_analysis::Transfer;
 
 /// An account is about a transfer if it counts at most this much more data.
 const OWN: f64 = 1.5;
-/// The last look came behind the transfer if it counts this share of its data.
+/// The last reading was made after the transfer if it counts this share of its data.
 const WHOLE: f64 = 0.95;
-/// A look in the middle covers enough to be compared.
+/// A reading in the middle of the transfer that counts this share can be compared.
 const HALF: f64 = 0.5;
 
 /// The kernel's times, for one transfer.

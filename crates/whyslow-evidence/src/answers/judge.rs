@@ -255,7 +255,7 @@ impl Sender<'_> {
     }
 
     fn threshold(&self, segments: f64) -> Verdict {
-        // After a loss the threshold is the loss's.
+        // After a loss the threshold shows the loss, not a remembered value.
         if self.account.retransmitted > 0.0 {
             return None;
         }

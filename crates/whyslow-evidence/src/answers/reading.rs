@@ -12,7 +12,7 @@ pub enum Outcome {
     Contradicts,
 }
 
-/// What the kernel's figures show.
+/// The meaning of the kernel's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Reading {
@@ -39,14 +39,14 @@ pub enum Reading {
     NoData {
         /// For how long; `None` if only looks show it.
         idle_s: Option<f64>,
-        /// Of the transfer.
+        /// Time of the transfer.
         of_s: f64,
     },
     /// The sender had data to send nearly all the time.
     DataReady {
         /// With data.
         busy_s: f64,
-        /// Of the transfer.
+        /// Time of the transfer.
         of_s: f64,
     },
     /// A queue stands on the path.

@@ -1,4 +1,4 @@
-//! What counters explain: rates and shares, with the thresholds of `whyslow host`.
+//! Findings from counters: rates and shares, with the thresholds of `whyslow host`.
 
 use super::parse::{Look, SOURCE};
 use crate::limits::{DROPPED, ENOUGH, FEW, LOSSY, TIMEOUTS};
@@ -37,7 +37,7 @@ impl Counted<'_> {
         self.get(name).unwrap_or(0.0)
     }
 
-    /// What `of` counts, if it is enough for a share.
+    /// The count of `of`, if it is enough for a share.
     fn enough(&self, of: &str) -> Option<f64> {
         let least = if self.before.is_some() { 1.0 } else { ENOUGH as f64 };
         self.get(of).filter(|all| *all >= least)

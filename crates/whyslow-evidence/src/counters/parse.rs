@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The tools.
 pub(crate) const SOURCE: Source = Source::new("counters");
 
-/// Most looks of a text.
+/// Maximum number of looks of a text.
 const LOOKS: usize = 10_000;
 /// Counters that show that a text is of this kind.
 const LEAST: usize = 2;
@@ -85,7 +85,7 @@ fn is_telling(name: &str) -> bool {
 #[derive(Default)]
 struct Reader {
     looks: Vec<Look>,
-    /// Names of `/proc/net/netstat`, until their values come.
+    /// The latest line of names of `/proc/net/netstat`; the line of values follows it.
     names: Option<(String, Vec<String>)>,
     /// The section of `netstat -s`.
     section: String,

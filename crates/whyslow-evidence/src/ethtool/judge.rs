@@ -1,4 +1,4 @@
-//! What a card's counters show: as rates between two looks, as shares from one.
+//! Findings from a card's counters: rates between two snapshots, shares from one.
 
 use super::parse::{Kind, Look, SOURCE};
 use crate::limits::{DROPPED, FEW};
@@ -35,7 +35,7 @@ impl Counted<'_> {
         self.over.map(|seconds| count / seconds)
     }
 
-    /// What a share is of; a total since boot may be of long ago.
+    /// The base of a share; `None` for a total since boot, which may be old.
     fn of(&self, kind: Kind) -> Option<f64> {
         let least = if self.before.is_some() { 1.0 } else { ENOUGH };
         self.get(kind).filter(|all| *all >= least)

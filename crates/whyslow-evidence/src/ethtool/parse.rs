@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 /// The tool.
 pub(crate) const SOURCE: Source = Source::new("ethtool");
 
-/// Most looks of a text, and most counters of one: a card with 128 queues has some thousands.
+/// Maximum number of looks of a text, and of counters of one: a card with 128 queues has some
+/// thousands.
 const LOOKS: usize = 1_000;
 const COUNTERS: usize = 20_000;
 
-/// What a counter counts.
+/// The meaning of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Received,

@@ -3,14 +3,14 @@
 use super::measured::{Interval, Test};
 use serde_json::Value;
 
-/// Most intervals that are kept.
+/// Maximum number of intervals that are kept.
 const INTERVALS: usize = 100_000;
 
 pub(super) fn tests(text: &str) -> Vec<Test> {
     if !text.contains("\"intervals\"") && !text.contains("\"event\"") {
         return Vec::new();
     }
-    // A prompt or a command may stand before the first brace.
+    // A prompt or a command may precede the first brace.
     let Some(start) = text.find('{') else { return Vec::new() };
     let mut tests = Vec::new();
     let mut stream = Value::Null;

@@ -4,7 +4,7 @@ use super::measured::{Interval, Test};
 use crate::text::{Text, number, scaled, whole};
 use std::collections::BTreeMap;
 
-/// Most tests and intervals of a text.
+/// Maximum number of tests and intervals of a text.
 const TESTS: usize = 1_000;
 const INTERVALS: usize = 100_000;
 

@@ -11,7 +11,7 @@ pub(crate) const MTR: Source = Source::new("mtr");
 /// `traceroute`, `tracert`.
 pub(crate) const TRACEROUTE: Source = Source::new("traceroute");
 
-/// Most hops: TTL has eight bits.
+/// Maximum number of hops: TTL has eight bits.
 const HOPS: usize = 256;
 /// Share of the round trip to the end that a hop must add to be named.
 const JUMP: f64 = 0.4;

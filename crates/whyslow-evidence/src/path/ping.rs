@@ -11,7 +11,7 @@ pub(crate) const PING: Source = Source::new("ping");
 
 /// Fewer probes show no share of 1 %.
 pub(super) const ENOUGH: f64 = 100.0;
-/// Most pings and replies of a text.
+/// Maximum number of pings and replies of a text.
 const PINGS: usize = 1_000;
 const REPLIES: usize = 100_000;
 

@@ -29,7 +29,7 @@ pub struct Account {
     pub backoff: f64,
     /// Smoothed round trip, seconds: the median of the looks with data in flight.
     pub rtt_s: Option<f64>,
-    /// Least round trip, seconds.
+    /// Minimum round trip, seconds.
     pub least_rtt_s: Option<f64>,
     /// Congestion window, segments.
     pub cwnd: Option<f64>,

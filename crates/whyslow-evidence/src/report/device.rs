@@ -12,7 +12,7 @@ pub enum DeviceStatement {
         packets: f64,
         /// Packets that came; `None` if unknown.
         of: Option<f64>,
-        /// Dropped a second; `None` from one look.
+        /// Packets dropped per second; `None` with only one reading.
         per_s: Option<f64>,
     },
     /// The send queue was full.
@@ -21,7 +21,7 @@ pub enum DeviceStatement {
         packets: f64,
         /// Packets sent; `None` if unknown.
         of: Option<f64>,
-        /// Dropped a second; `None` from one look.
+        /// Packets dropped per second; `None` with only one reading.
         per_s: Option<f64>,
     },
     /// Frames came damaged.
@@ -35,9 +35,9 @@ pub enum DeviceStatement {
     Paused {
         /// Pause frames.
         frames: f64,
-        /// A second; `None` from one look.
+        /// Number per second; `None` with only one reading.
         per_s: Option<f64>,
-        /// This card received pause frames; otherwise it sent them.
+        /// Whether this card received pause frames; otherwise it sent them.
         is_told: bool,
     },
     /// A cloud's limit was exceeded.
@@ -46,7 +46,7 @@ pub enum DeviceStatement {
         allowance: Allowance,
         /// Packets that were queued or dropped.
         packets: f64,
-        /// A second; `None` from one look.
+        /// Number per second; `None` with only one reading.
         per_s: Option<f64>,
     },
 }

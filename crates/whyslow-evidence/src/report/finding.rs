@@ -21,7 +21,7 @@ pub struct Finding {
     /// Its cost, if seconds alone do not express it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extent: Option<Extent>,
-    /// The network namespace that it is in, if it is not the own one.
+    /// The network namespace, if it is not the program's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// The peer that it is about, if it is about one.
@@ -38,7 +38,7 @@ pub struct Finding {
     /// What shows that a fix worked, if a look at a machine can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<HostCheck>,
-    /// What this output leaves open about it.
+    /// Open questions that this output cannot answer.
     pub to_confirm: Vec<Limitation>,
 }
 

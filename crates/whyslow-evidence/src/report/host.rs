@@ -13,7 +13,7 @@ pub use statement::{Connections, HostStatement, Listener, Processes, Takes, Way}
 
 use serde::Serialize;
 
-/// Where a figure is from, and since when it is counted.
+/// The source of a figure, and the beginning of its count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Origin {
     /// Where from.
@@ -22,7 +22,7 @@ pub struct Origin {
     pub since: Since,
 }
 
-/// Where a figure of a machine is from.
+/// The source of a figure of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -54,7 +54,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Since {
-    /// As it is at this moment.
+    /// The value at this moment.
     Now,
     /// Since each of the connections began.
     Connection,
@@ -69,7 +69,7 @@ pub enum Since {
 pub struct Counted {
     /// How many.
     pub count: u64,
-    /// Of how many.
+    /// The base of the share.
     pub of: u64,
     /// Since when.
     pub since: Since,

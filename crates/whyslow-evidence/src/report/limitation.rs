@@ -26,7 +26,7 @@ pub enum Limitation {
     NoDenominator,
     /// The round trip is unknown.
     NoRoundTrip,
-    /// Why receiving takes its time.
+    /// The output does not show why receiving takes time.
     DownloadUnknown,
     /// Whether the server or a backend took the time.
     ServerOrBackend,
@@ -44,9 +44,9 @@ pub enum Limitation {
     WhichConnection,
     /// Other applications may have limits of their own.
     TestOnly,
-    /// Others may take longer.
+    /// Other requests may take longer.
     OneRequest,
-    /// Where a card's packets belong to.
+    /// The connections of a card's packets.
     WhichTraffic,
     /// Counts of a card are since it was set up.
     SinceUp,

@@ -13,7 +13,7 @@ pub enum PageStatement {
         phase: Phase,
         /// For how long.
         took_s: f64,
-        /// Of the load.
+        /// Time of the load.
         whole_s: f64,
         /// Requests with at least a tenth of a second of it.
         requests: f64,
@@ -28,7 +28,7 @@ pub enum PageStatement {
         count: f64,
         /// How long they took, together.
         took_s: f64,
-        /// Of the load.
+        /// Time of the load.
         whole_s: f64,
     },
 }

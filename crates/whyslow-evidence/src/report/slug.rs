@@ -13,7 +13,7 @@ macro_rules! define {
         }
 
         impl HostCause {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// Its public name.

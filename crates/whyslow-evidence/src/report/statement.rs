@@ -55,7 +55,7 @@ pub enum Statement {
     Lost {
         /// How many.
         segments: f64,
-        /// Of how many; `None` if unknown.
+        /// The base of the share; `None` if unknown.
         of: Option<f64>,
     },
     /// Retransmissions were not needed.
@@ -86,7 +86,7 @@ pub enum Statement {
     },
     /// A SYN has no answer.
     SynUnanswered {
-        /// How often it was sent again.
+        /// Number of retransmissions.
         retries: f64,
         /// Connections.
         connections: f64,
@@ -107,7 +107,7 @@ pub enum Statement {
     CongestionWindow {
         /// The window, segments.
         window: f64,
-        /// Where slow start ended, segments.
+        /// The end of slow start, segments.
         threshold: f64,
     },
     /// BBR sends at the rate that it found.
@@ -148,21 +148,21 @@ pub enum Statement {
     ReceiveDrops {
         /// How many.
         segments: f64,
-        /// Of how many; `None` if unknown.
+        /// The base of the share; `None` if unknown.
         of: Option<f64>,
     },
     /// Segments came damaged.
     Damaged {
         /// How many.
         segments: f64,
-        /// Of how many.
+        /// The base of the share.
         of: f64,
     },
     /// UDP datagrams were dropped because the application's buffer was full.
     UdpDrops {
         /// How many.
         datagrams: f64,
-        /// Of how many.
+        /// The base of the share.
         of: f64,
     },
     /// Intervals of a test in which nothing went.
@@ -190,7 +190,7 @@ pub enum Statement {
     },
     /// Several connections together are faster than one.
     OneConnectionHeld {
-        /// One, bits per second.
+        /// Rate of one connection, bits per second.
         one_bps: f64,
         /// All, bits per second.
         all_bps: f64,
@@ -201,7 +201,7 @@ pub enum Statement {
     UdpLost {
         /// How many.
         datagrams: f64,
-        /// Of how many.
+        /// The base of the share.
         of: f64,
         /// Received, bits per second.
         received_bps: Option<f64>,
@@ -219,7 +219,7 @@ pub enum Statement {
         phase: Phase,
         /// How long.
         took_s: f64,
-        /// Of the request.
+        /// Time of the request.
         whole_s: f64,
     },
     /// Connecting took as long as a SYN that is sent again.
@@ -233,7 +233,7 @@ pub enum Statement {
         count: f64,
         /// How long each.
         rtt_s: f64,
-        /// Of the request.
+        /// Time of the request.
         whole_s: f64,
     },
     /// Transactions, one after the other.
@@ -275,7 +275,7 @@ pub enum Statement {
     Jump {
         /// The hop.
         hop: String,
-        /// By how much.
+        /// The difference.
         by_s: f64,
         /// The round trip to the end.
         rtt_s: f64,

@@ -23,7 +23,7 @@ pub struct Subject {
     pub verdict: Verdict,
     /// Its main figures, by the names that the tool gives them.
     pub figures: Vec<Figure>,
-    /// What slows it, the most important first.
+    /// Findings, the most important first.
     pub findings: Vec<Finding>,
     /// What this output cannot show.
     pub gaps: Vec<Limitation>,

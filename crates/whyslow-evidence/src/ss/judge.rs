@@ -41,7 +41,7 @@ fn connections(looks: &[Look]) -> Vec<Subject> {
             first.entry(key).or_insert((index, socket));
             by_ends.entry(key).or_default().push(socket);
             match place.get(&key) {
-                // What is left behind the end (TIME-WAIT) has no figures: those of before stay.
+                // A socket in TIME-WAIT has no figures, so the earlier ones stay.
                 Some(&at) if last[at].2.has_info() && !socket.has_info() => {}
                 Some(&at) => last[at] = (key, index, socket),
                 None => {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 /// The tool.
 pub(crate) const SOURCE: Source = Source::new("ss");
 
-/// Most sockets of a text.
+/// Maximum number of sockets of a text.
 const MOST: usize = 100_000;
-/// Most values that are kept of a socket: `ss` has about 60.
+/// Maximum number of values that are kept of a socket: `ss` has about 60.
 const VALUES: usize = 100;
 
 const STATES: &[&str] = &[
@@ -66,7 +66,7 @@ impl Socket {
         text::number(self.values.get(key)?).map(|(value, _)| value)
     }
 
-    /// What follows the slash of `rtt:A/B`, `retrans:A/B`.
+    /// The part after the slash of `rtt:A/B`, `retrans:A/B`.
     pub(crate) fn second(&self, key: &str) -> Option<f64> {
         text::number(self.values.get(key)?.split_once('/')?.1).map(|(value, _)| value)
     }
@@ -119,7 +119,7 @@ impl Socket {
 
 /// All looks of a text; empty if it is not of `ss`.
 pub(crate) fn looks(text: &Text<'_>) -> Vec<Look> {
-    // What every `ss -i` has: no other text has both.
+    // Both fields are in every line of `ss -i`, and in no other text.
     let all = text.all();
     let is_ss = all.contains("cwnd:") && (all.contains("rto:") || all.contains("rtt:"))
         || all.contains("Recv-Q")

@@ -1,4 +1,4 @@
-//! Where a process waited: the sums of its calls.
+//! The waits of a process: the sums of its calls.
 
 use super::parse::{SOURCE, Trace, What};
 use crate::report::{Advice, Call, CallStatement, Finding, Limitation, Statement, Subject, Verdict};
@@ -26,7 +26,7 @@ pub(super) fn subject(trace: &Trace) -> Option<Subject> {
         let named = call.on.and_then(|at| trace.names.get(at));
         let is_socket = named.is_some_and(|named| named.is_socket);
         let kind = match call.what {
-            // A descriptor from before the trace may be either, and is taken for a socket.
+            // A descriptor from before the trace may be a file or a socket, and counts as a socket.
             What::Read if is_socket => Call::Receive,
             What::Write if is_socket => Call::Send,
             What::Read | What::Write if named.is_some() => Call::Disk,

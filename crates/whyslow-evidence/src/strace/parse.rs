@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// The tool.
 pub(crate) const SOURCE: Source = Source::new("strace");
 
-/// Most calls of a trace, and most descriptors that are named.
+/// Maximum number of calls of a trace, and of descriptors that are named.
 const CALLS: usize = 2_000_000;
 const NAMED: usize = 100_000;
 
@@ -23,7 +23,7 @@ pub(super) struct Trace {
     pub has_times: bool,
 }
 
-/// What a descriptor was opened as.
+/// The kind of a descriptor.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub text: String,
@@ -89,7 +89,7 @@ struct Reader {
     open: HashMap<(u32, u32), usize>,
     /// Calls that another process interrupted in the trace: the beginning of their line.
     unfinished: HashMap<u32, String>,
-    /// Where each process' last call stands whose time the next line shows.
+    /// The place of each process' last call whose time the next line shows.
     waiting: HashMap<u32, (usize, f64)>,
     lines: usize,
     timed: usize,

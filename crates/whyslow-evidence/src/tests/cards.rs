@@ -15,7 +15,7 @@ fn full_ring_of_mlx5_is_a_rate_between_two_looks() {
     let expected = DeviceStatement::RingFull { packets: 25_000.0, of: Some(525_000.0), per_s: Some(2_500.0) };
     assert_eq!(subject.findings[0].statement, Statement::Device(expected));
     assert_eq!(subject.findings[0].cause, Some(Slug::Host(HostCause::NicDrops)));
-    // What was dropped long ago does not count.
+    // Old drops do not count.
     healthy(&(look("10:15:01", 9_000_000, 400_000) + &look("10:15:11", 9_500_000, 400_001)));
 }
 

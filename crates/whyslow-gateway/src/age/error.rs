@@ -1,4 +1,4 @@
-//! What can be wrong with an age file.
+//! Errors of an age file.
 
 /// The system gave no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

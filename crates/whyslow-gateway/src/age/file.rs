@@ -9,7 +9,7 @@ use super::stream::{CHUNK, NONCE, SEALED_CHUNK, StreamKey};
 use x25519_dalek::StaticSecret;
 use zeroize::Zeroizing;
 
-/// Letters of a line in a stanza's body; the last line has fewer.
+/// Letters in a line of a stanza's body; the last line has fewer.
 const COLUMNS: usize = 64;
 
 /// An age file that each of `recipients` opens.
@@ -40,8 +40,8 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, NoRan
     Ok(file)
 }
 
-/// What is in an age file that is sealed to one of `identities` (X25519; stanzas of other kinds are
-/// passed over).
+/// Returns the content of an age file that is sealed to one of `identities` (X25519; other stanzas
+/// are skipped).
 ///
 /// # Errors
 /// If it is not an age file, is not sealed to one of these identities, or was changed.
@@ -77,14 +77,14 @@ fn open_payload(stream: &StreamKey, payload: &[u8]) -> Result<Zeroizing<Vec<u8>>
     Ok(plaintext)
 }
 
-/// A header of any stanzas.
+/// A header with any stanzas.
 struct Header<'f> {
-    /// Those of X25519.
+    /// The stanzas of X25519.
     stanzas: Vec<X25519Stanza>,
-    /// What the MAC covers.
+    /// The bytes that the MAC covers.
     covered: &'f [u8],
     mac: [u8; 32],
-    /// What follows, from the nonce on.
+    /// The bytes from the nonce on.
     payload: &'f [u8],
 }
 

@@ -25,21 +25,21 @@ pub struct Recipient(PublicKey);
 /// Why a text is not a key. It never repeats the text, which may be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// No X25519 recipient.
+    /// The text is not an X25519 recipient.
     #[error("this is no age recipient: `age1` and 58 more letters and digits, as `age-keygen -y` prints it")]
     Recipient,
-    /// No X25519 identity, at this line.
+    /// The text is not an X25519 identity, at this line.
     #[error(
         "line {0} is no age identity: `AGE-SECRET-KEY-1` and 58 more letters and digits, as `age-keygen` prints it"
     )]
     Identity(usize),
-    /// No identity at all.
+    /// The text has no identity.
     #[error("there is no line with an age identity (`AGE-SECRET-KEY-1…`)")]
     NoIdentity,
 }
 
 impl Identity {
-    /// A new one.
+    /// Generates a new identity.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -53,7 +53,7 @@ impl Identity {
         Self { secret, recipient }
     }
 
-    /// The key that seals for it.
+    /// The recipient that belongs to it.
     pub fn recipient(&self) -> Recipient {
         self.recipient
     }

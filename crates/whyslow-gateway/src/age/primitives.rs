@@ -8,7 +8,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The key of one age file, from which all its others come. Every file has one of its own.
+/// The key of one age file, from which all its other keys are derived.
 pub(crate) struct FileKey(Zeroizing<[u8; 16]>);
 
 impl FileKey {
@@ -16,7 +16,7 @@ impl FileKey {
         random().map(Self)
     }
 
-    /// Takes a key, and wipes where it came from.
+    /// Takes a key, and wipes its source.
     pub(crate) fn take(bytes: &mut [u8; 16]) -> Self {
         let key = Self(Zeroizing::new(*bytes));
         bytes.zeroize();
@@ -41,7 +41,7 @@ pub fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, NoRandomness> {
     Ok(bytes)
 }
 
-/// How much `ring` is to expand a key to.
+/// The length to which `ring` expands a key.
 struct Length(usize);
 
 impl ring::hkdf::KeyType for Length {
@@ -72,7 +72,7 @@ pub(crate) fn hmac(key: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
     mac
 }
 
-/// Whether two are the same, in a time that does not depend on where they differ.
+/// Whether two are equal, in a time that does not depend on the position of a difference.
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
@@ -85,7 +85,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// The `N` bytes that `text` stands for, if it is what [`encode`] makes of them.
 pub(crate) fn decode<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    // More room than `N`, as the decoder asks for whole groups of three.
+    // Longer than `N`, as the decoder needs whole groups of three.
     let mut room = [0; 128];
     let room = room.get_mut(..N.checked_add(3)?)?;
     let length = STANDARD_NO_PAD.decode_slice(text, room).ok()?;

@@ -29,7 +29,7 @@ impl fmt::Debug for X25519Stanza {
 }
 
 impl X25519Stanza {
-    /// Wraps `key` for `recipient`, with an ephemeral secret that is used for nothing else.
+    /// Wraps `key` for `recipient`, with a new ephemeral secret.
     pub(crate) fn wrap(key: &FileKey, recipient: Recipient, ephemeral: &StaticSecret) -> Self {
         let share = PublicKey::from(ephemeral).to_bytes();
         let shared = ephemeral.diffie_hellman(recipient.public());
@@ -68,7 +68,7 @@ fn zero_nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }
 
-/// The MAC of a header, from its first byte to [`MAC_LABEL`] and with it.
+/// The MAC of a header, from its first byte to [`MAC_LABEL`], which it includes.
 pub(crate) fn header_mac(key: &FileKey, header: &[u8]) -> [u8; 32] {
     let key: Zeroizing<[u8; 32]> = hkdf(&[], key.bytes(), "header");
     hmac(&key[..], &[header])

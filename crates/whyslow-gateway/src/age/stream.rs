@@ -1,7 +1,7 @@
 //! The payload: STREAM over ChaCha20-Poly1305, in chunks of 64 KiB, each with a tag of its own.
 //!
-//! A chunk's nonce is its number and whether it is the last, so that none can be dropped, moved or
-//! repeated, nor the payload be cut or grown at a chunk's end.
+//! A chunk's nonce is its number and whether it is the last, so that no chunk can be dropped, moved
+//! or repeated, and the payload cannot be cut or extended at a chunk's end.
 
 use super::primitives::{FileKey, hkdf};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 /// Plaintext bytes of every chunk but the last.
 pub(crate) const CHUNK: usize = 65_536;
-/// What a chunk's tag adds.
+/// Bytes that a tag adds to a chunk.
 pub(crate) const TAG: usize = 16;
 /// Bytes of a chunk as stored.
 pub(crate) const SEALED_CHUNK: usize = CHUNK + TAG;
@@ -19,8 +19,8 @@ pub(crate) const NONCE: usize = 16;
 
 /// The key of one payload.
 ///
-/// `ring` keeps it in a form that cannot be wiped: it lies in freed memory until that is used again
-/// and opens this one payload.
+/// `ring` keeps it in a form that cannot be wiped: it remains in freed memory until that is used
+/// again, and it opens this one payload.
 pub(crate) struct StreamKey(LessSafeKey);
 
 impl fmt::Debug for StreamKey {

@@ -122,7 +122,7 @@ pub(crate) struct ServeArgs {
     pub options: super::config::Options,
 }
 
-/// Whom to ask, and how to print it.
+/// Which server to ask, and how to print the answer.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct StatsArgs {
     /// The gateway's administration, `--admin` of `serve`.
@@ -142,7 +142,7 @@ pub(crate) struct CheckArgs {
     /// Only in this bucket [default: the store's, or all].
     #[arg(long, value_name = "BUCKET")]
     pub bucket: Option<String>,
-    /// Only objects whose key begins so.
+    /// Only objects whose key begins with this prefix.
     #[arg(long, value_name = "PREFIX", default_value = "")]
     pub prefix: String,
     /// Verify metadata, header and manifest alone: two requests an object, and not its bytes.
@@ -162,10 +162,10 @@ pub(crate) struct CheckArgs {
 /// What to drop.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CleanArgs {
-    /// Drop those that began this long ago or longer.
+    /// Drop uploads that began at least this long ago.
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub older_than: super::quantities::Age,
-    /// Drop them; without it they are only listed.
+    /// Drop the uploads; otherwise they are only listed.
     #[arg(long)]
     pub yes: bool,
     /// Only in this bucket [default: the store's, or all].
@@ -194,7 +194,7 @@ pub(crate) struct Identities {
     pub sources: Vec<Source>,
 }
 
-/// The epochs at hand.
+/// The available epochs.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Keys {
     /// An epoch's file; may be given more than once. Objects are sealed to the first, and opened

@@ -16,24 +16,24 @@ const LEAST_PART: u32 = 5 << 20;
 /// A store, and its properties.
 pub(super) struct Backend {
     pub store: Arc<dyn Store>,
-    /// The same, where it is S3.
+    /// The same store, if it is S3.
     pub s3: Option<Arc<S3Store>>,
-    /// The bucket that was named.
+    /// The named bucket.
     pub bucket: Option<String>,
-    /// The store takes no smaller part but the last, bytes.
+    /// Minimum size of all parts but the last, bytes.
     pub least_part: u32,
-    /// What it is, for people.
+    /// Its name in messages.
     pub name: String,
-    /// Which packets are of its connections, as a filter of tcpdump's; a folder has none.
+    /// A filter in tcpdump's language for the packets of its connections; `None` for a folder.
     pub packets: Option<String>,
     /// Held while a folder is used.
     _lock: Option<File>,
 }
 
-/// Opens the store. Nothing is asked of it yet.
+/// Opens the store, and sends no request yet.
 ///
 /// # Errors
-/// When none was named, there are no credentials for it, or a folder cannot be used.
+/// If no store was named, there are no credentials for it, or a folder cannot be used.
 pub(super) async fn open(storage: &Storage, pool: PoolOptions) -> anyhow::Result<Backend> {
     let Some(place) = &storage.store else {
         bail!("no store was named: --store file:FOLDER, s3://BUCKET, gs://BUCKET or az://CONTAINER");
@@ -114,8 +114,7 @@ fn packets_to(endpoint: &Endpoint) -> String {
     }
 }
 
-/// One process uses a folder at a time: a second one would take the drafts of the first for left
-/// over.
+/// Only one process may use a folder: a second one would delete the first one's drafts.
 fn lock(folder: &Path) -> anyhow::Result<File> {
     FolderStore::make(folder)?;
     let ours = folder.join(".whyslow-gateway");
@@ -130,10 +129,10 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
 }
 
 impl Backend {
-    /// Asks whether the store is there and may be used.
+    /// Checks whether the store exists and may be used.
     ///
     /// # Errors
-    /// When it is not.
+    /// If it does not, or may not.
     pub(super) async fn check(&self) -> anyhow::Result<()> {
         let result = match &self.bucket {
             Some(bucket) => self.store.head_bucket(bucket).await,
@@ -145,7 +144,7 @@ impl Backend {
     /// The buckets to look into.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) async fn buckets(&self) -> anyhow::Result<Vec<String>> {
         match &self.bucket {
             Some(bucket) => Ok(vec![bucket.clone()]),

@@ -13,13 +13,13 @@ use whyslow_output::Output;
 use whyslow_text::units::{bytes, count, span};
 use whyslow_text::{Column, Line, Page, Table, harmless};
 
-/// The upload that takes the bursts of a gateway that may run: it is dropped when that ends.
+/// The upload that takes the bursts of a running gateway, which drops it at its end.
 const PARKED: &str = ".whyslow-gateway/warm";
 
-/// Lists them, and drops them when that was asked for.
+/// Lists them, and drops them if asked.
 ///
 /// # Errors
-/// When the store cannot be read, or an upload not be dropped.
+/// If the store cannot be read, or an upload cannot be dropped.
 pub(super) fn run(task: &CleanArgs, mut out: Output) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (page, failed) = runtime.block_on(clean(task, out.table_width()))?;
@@ -80,7 +80,7 @@ async fn clean(task: &CleanArgs, width: usize) -> anyhow::Result<(String, Option
     Ok((page.finish(), failed))
 }
 
-/// Those of a bucket that are old enough, with their age.
+/// The uploads of a bucket that are old enough, with their age.
 async fn old(backend: &Backend, bucket: &str, task: &CleanArgs) -> anyhow::Result<Vec<(UploadInfo, Duration)>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
@@ -98,7 +98,7 @@ async fn old(backend: &Backend, bucket: &str, task: &CleanArgs) -> anyhow::Resul
     }
 }
 
-/// How many parts it has, and their bytes; of one that is gone meanwhile, none.
+/// Number of parts and their bytes; `None` if the upload is gone.
 async fn size(backend: &Backend, upload: &Upload) -> anyhow::Result<(u64, u64)> {
     let (mut parts, mut size, mut after) = (0, 0, 0);
     loop {

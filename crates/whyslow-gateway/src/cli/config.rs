@@ -1,7 +1,7 @@
 //! The file of settings: each option of the command line under its name.
 //!
-//! A value is read as the command line reads it, so that both take the same and complain alike.
-//! Paths are relative to the file's folder.
+//! A value is read as the command line reads it, so that both accept the same values with the same
+//! errors. Paths are relative to the file's folder.
 
 use super::options::{Clients, KeyFiles, Operations, Storage, Way};
 use super::place::Place;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use whyslow_gateway::keys::SecretSource;
 
-/// All that may stand in a file, and in arguments.
+/// All settings of a file, and of arguments.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -27,10 +27,10 @@ pub(crate) struct Options {
     pub operations: Operations,
 }
 
-/// The file's name where `init` makes it, in any folder.
+/// The name of the file that `init` writes.
 pub(super) const NAME: &str = "gateway.toml";
 
-/// The folder where keys and settings are looked for when nothing names them.
+/// The folder of keys and settings if none is named.
 pub(super) fn usual_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
@@ -38,7 +38,7 @@ pub(super) fn usual_folder() -> Option<PathBuf> {
 }
 
 impl Options {
-    /// What is set here, or else there.
+    /// Uses these settings, and `there`'s for those that are missing.
     pub(super) fn or(self, there: Self) -> Self {
         Self {
             storage: self.storage.or(there.storage),
@@ -73,12 +73,12 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Options> {
     let name = file.display();
     let text = std::fs::read_to_string(file).with_context(|| name.to_string())?;
     let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-    // The lines themselves are not repeated: a secret may stand there by mistake.
+    // The message does not repeat the lines: they may contain a secret by mistake.
     let table = DeTable::parse(&text).map_err(|error| {
         let at = error.span().map_or(1, |span| line(span.start));
         anyhow!("{name}:{at}: {}", error.message())
     })?;
-    // Variables are the command line's matter.
+    // The command line reads the variables.
     let command = Options::augment_args(Command::new("settings").no_binary_name(true));
     let command = command.mut_args(|arg| arg.env(None::<&str>));
     let mut arguments = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// What an argument is given for a value.
+/// The value of a setting, as arguments.
 fn values(value: &DeValue<'_>, arg: &Arg) -> anyhow::Result<Vec<String>> {
     let is_list = matches!(arg.get_action(), clap::ArgAction::Append);
     match value {

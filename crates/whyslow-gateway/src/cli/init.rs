@@ -12,17 +12,17 @@ use zeroize::Zeroizing;
 
 /// The client that `init` makes.
 const CLIENT: &str = "gateway";
-/// Letters of an access key's secret, as many as AWS' have.
+/// Letters of an access key's secret, as in AWS.
 const SECRET: usize = 40;
 
-/// Makes what the gateway needs; nothing is written over.
+/// Makes the gateway's files; existing files are not overwritten.
 ///
 /// # Errors
-/// When there is something of it already, or nothing can be written.
+/// If one of the files exists, or a file cannot be written.
 pub(super) fn make(folder: &Path, store: Option<&Place>) -> anyhow::Result<()> {
     for name in ["operator.key", "epoch.age", "access.key", NAME] {
         if folder.join(name).symlink_metadata().is_ok() {
-            bail!("{} is there already: nothing is made anew where keys may be in use", folder.join(name).display());
+            bail!("{} already exists; refusing to overwrite keys that may be in use", folder.join(name).display());
         }
     }
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -36,7 +36,7 @@ pub(super) fn make(folder: &Path, store: Option<&Place>) -> anyhow::Result<()> {
     write_new(&folder.join(NAME), &[settings(store)?.as_bytes()])
 }
 
-/// What to do next.
+/// The next steps, for the user.
 pub(super) fn next(folder: &Path, store: Option<&Place>) -> String {
     let at = |name: &str| shell(&folder.join(name).display().to_string());
     let mut text = format!(
@@ -58,7 +58,7 @@ pub(super) fn next(folder: &Path, store: Option<&Place>) -> String {
     text
 }
 
-/// A word of a shell.
+/// Quotes a word for a shell.
 fn shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
@@ -91,7 +91,7 @@ fn secret() -> anyhow::Result<Zeroizing<String>> {
     let mut text = Zeroizing::new(String::with_capacity(SECRET));
     while text.len() < SECRET {
         let bytes = whyslow_gateway::age::random::<64>()?;
-        // Bytes behind the last multiple of 62 would favour the first letters.
+        // Bytes after the last multiple of 62 would favour the first letters.
         for byte in bytes.iter().filter(|&&byte| byte < 248).take(SECRET - text.len()) {
             text.push(char::from(LETTERS[usize::from(*byte % 62)]));
         }

@@ -1,4 +1,4 @@
-//! Where in an object each slice lies.
+//! The place of each slice in an object.
 
 use super::args::{Bound, Identities, Keys, LayoutArgs, Stored};
 use super::objects::OpenObject;
@@ -82,7 +82,7 @@ fn title(layout: &Layout) -> String {
     )
 }
 
-/// Where it begins, and how long it is.
+/// Its offset and its length.
 fn cells(range: Range<u64>) -> Vec<String> {
     vec![thousands(range.start), bytes(range.end - range.start)]
 }

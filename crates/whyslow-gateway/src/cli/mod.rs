@@ -25,7 +25,7 @@ use clap::CommandFactory;
 use std::process::ExitCode;
 use whyslow_output::{Output, manual};
 
-/// Does it.
+/// Runs a command.
 ///
 /// # Errors
 /// If a file cannot be read or written, a key does not fit, or an object is not as it was sealed.

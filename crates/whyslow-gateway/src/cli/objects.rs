@@ -13,9 +13,9 @@ use whyslow_gateway::format::{Kind, Layout, Name, Object, Reader, Role, SliceTag
 use whyslow_gateway::keys::{Keyring, SecretSource};
 use whyslow_output::{Sources, Target};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const PIECE: usize = 256 << 10;
-/// Bytes between two spans of a plan that are read over rather than left out.
+/// A gap between two spans of a plan that is read and discarded, bytes.
 const GAP: u64 = 64 << 10;
 
 /// Seals a file; the object's metadata.
@@ -75,7 +75,7 @@ fn seal_parts(
     Ok(parts)
 }
 
-/// A slice of `length` bytes of plaintext; its tag, and how long it is.
+/// Seals a slice of `length` bytes of plaintext; returns its tag and its length.
 fn seal_slice(
     keyring: &Keyring,
     object: Object,
@@ -194,7 +194,7 @@ fn with_bound<T>(bound: &Bound, with: impl FnOnce(Name<'_>, &[(&str, &str)]) -> 
     with(Name { bucket: &bound.name.0, key: &bound.name.1 }, &attributes)
 }
 
-/// What is read: an epoch that was written over would be lost, and all its objects with it.
+/// The sources: if an epoch was overwritten, all its objects would be lost.
 fn sources(file: &Path, keys: &Keys) -> Sources {
     let identities = keys.identities.sources.iter().filter_map(|source| match &source.0 {
         Ok(SecretSource::File(path)) => Some(path.as_path()),

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use whyslow_gateway::front::Grant;
 
-/// Takes the settings here, or else those there.
+/// Uses these settings, and the other ones for those that are missing.
 macro_rules! or_else {
     ($here:ident, $there:ident: $($one:ident)*; $($list:ident)*) => {
         Self {
@@ -155,7 +155,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// A place that sets either `no-auth` or access keys counts for both.
+    /// A source that sets either `no-auth` or access keys decides both.
     pub(super) fn or(self, mut there: Self) -> Self {
         if self.no_auth == Some(true) {
             there.access_keys.clear();
@@ -185,7 +185,7 @@ impl FromStr for NamedGrant {
     }
 }
 
-/// A name, and where the secret is that belongs to it.
+/// A name, and the source of its secret.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedSource {
     pub name: String,
@@ -201,7 +201,7 @@ impl FromStr for NamedSource {
                 let Ok(source) = Source::new(source) else { return Err("write NAME=SOURCE") };
                 Ok(Self { name: name.to_owned(), source })
             }
-            // It may be the secret itself, which clap would print.
+            // The source may be the secret itself, which clap would print.
             _ => Ok(Self { name: String::new(), source: Source(Err(whyslow_gateway::keys::SourceSyntax)) }),
         }
     }
@@ -281,7 +281,7 @@ impl Operations {
     }
 }
 
-/// Where operators look.
+/// The address for operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admin {
     At(SocketAddr),

@@ -1,4 +1,4 @@
-//! Where objects are stored, as it is typed.
+//! The place of objects, as typed.
 
 use std::fmt;
 use std::path::PathBuf;

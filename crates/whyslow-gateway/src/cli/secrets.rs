@@ -1,4 +1,4 @@
-//! Operators' keys and epochs. Their files are never overwritten: a file may be the only one that
+//! Operators' keys and epochs. Their files are never overwritten: one may be the only file that
 //! opens the stored objects.
 
 use super::args::Identities;
@@ -35,7 +35,7 @@ pub(super) fn rekey(file: &Path, from: &Identities, to: &[Recipient], output: &P
     Ok(format!("{}\n", epoch.id()))
 }
 
-/// The epochs that were named.
+/// The named epochs.
 pub(super) fn keyring(files: &[PathBuf], identities: &[Source]) -> anyhow::Result<Keyring> {
     let operators = read_identities(identities)?;
     let mut epochs = files.iter().map(|file| open_epoch(file, &operators));
@@ -60,7 +60,7 @@ fn read_identities(from: &[Source]) -> anyhow::Result<Vec<Identity>> {
     Ok(all)
 }
 
-/// Writes a file that is not there yet, readable by its owner alone.
+/// Writes a new file, readable by its owner alone.
 pub(super) fn write_new(path: &Path, pieces: &[&[u8]]) -> anyhow::Result<()> {
     let name = || path.display().to_string();
     let mut options = OpenOptions::new();

@@ -39,7 +39,7 @@ use whyslow_text::units::{count, figure};
 /// Serves until a signal ends it.
 ///
 /// # Errors
-/// When the settings make no sense, the store cannot be used, or an address not be had.
+/// If the settings are not valid, the store cannot be used, or an address is not available.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     let mut settings = Settings::resolve(args)?;
     let limit = descriptors::raise();
@@ -54,7 +54,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(settings, args.clone()))?;
-    // Tasks that still run had their time to end.
+    // Tasks that still run have had their time to end.
     runtime.shutdown_background();
     Ok(code)
 }
@@ -120,11 +120,11 @@ async fn serve(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> 
 fn hung_up(observer: &Observer, settings: &Arc<Settings>, args: &Arc<ServeArgs>) {
     observer.reopen_log();
     let (settings, args) = (Arc::clone(settings), Arc::clone(args));
-    // Programs that print secrets may take their time.
+    // Programs that print secrets may be slow.
     tokio::task::spawn_blocking(move || complain(&reload(&settings, &args)));
 }
 
-/// Reads the settings again. What makes no sense changes nothing.
+/// Reads the settings again. Invalid settings change nothing.
 fn reload(settings: &Settings, args: &ServeArgs) -> String {
     let left = match Settings::resolve(args) {
         Ok(newer) => settings.reload(&newer),
@@ -146,7 +146,7 @@ async fn bind(option: &str, address: SocketAddr) -> anyhow::Result<TcpListener> 
     TcpListener::bind(address).await.with_context(|| format!("{option} {address}"))
 }
 
-/// Compares the buckets' settings with those of this gateway. In front of `s3://` that is done for
+/// Compares the buckets' settings with those of this gateway. In front of `s3://` this is done for
 /// each bucket when a client uses it.
 async fn adopt(sealed: &SealedStore, backend: &Backend) -> anyhow::Result<()> {
     if backend.bucket.is_none() && backend.s3.is_some() {
@@ -173,7 +173,7 @@ fn keep_warm(backend: &Backend) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The one line that reports that clients may connect.
+/// The line that reports that clients may connect.
 fn ready(settings: &Settings, backend: &Backend, address: SocketAddr) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let who = match &settings.access {

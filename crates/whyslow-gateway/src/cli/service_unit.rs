@@ -1,4 +1,4 @@
-//! The unit of systemd in the Debian package starts this program as it can be started.
+//! The unit of systemd in the Debian package starts this program with valid arguments.
 #![allow(clippy::unwrap_used)]
 
 use super::args::{Args, Gateway};
@@ -7,7 +7,7 @@ use std::process::Command;
 use whyslow_testing::rare_tools;
 
 const UNIT: &str = include_str!("../../../../packaging/whyslow-gateway.service");
-/// Where the package has the program.
+/// The program's path in the package.
 const PROGRAM: &str = "/usr/bin/whyslow-gateway";
 
 #[test]

@@ -1,4 +1,4 @@
-//! [`Source`]: where a secret is, as it is typed.
+//! [`Source`]: the place of a secret, as typed.
 
 use whyslow_gateway::keys::{SecretSource, SourceSyntax};
 

@@ -1,4 +1,4 @@
-//! `whyslow-gateway stats`: what limited the transfers of a gateway that runs.
+//! `whyslow-gateway stats`: the limits of a running gateway's transfers.
 
 use super::args::StatsArgs;
 use super::serve::stats::{Report, SCHEMA};
@@ -11,10 +11,10 @@ use whyslow_text::json;
 use whyslow_text::units::{bytes, count, figure, share, thousands};
 use whyslow_text::{Align, Column, Line, Page, Table, harmless};
 
-/// More than 250 requests have.
+/// More bytes than 250 requests have.
 const LONGEST: usize = 16 << 20;
 
-/// The answer of the administrator's endpoint, as a page or as it came.
+/// The answer of the administrator's endpoint, as a page or unchanged.
 pub(super) fn run(task: &StatsArgs, width: usize) -> anyhow::Result<String> {
     let text = ask(&task.url)?;
     let report: Report = serde_json::from_slice(&text)
@@ -141,7 +141,7 @@ fn slowest(page: &mut Page, report: &Report, top: usize) {
     table.print(page, 2);
 }
 
-/// What a limit means, as the glossary has it.
+/// The meaning of a limit, as in the glossary.
 pub(super) fn meaning(limit: &str) -> &'static str {
     match limit {
         "application" => "The sending application had nothing to send.",

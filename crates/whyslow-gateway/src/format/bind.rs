@@ -1,4 +1,4 @@
-//! Tags: HMACs over several fields, none of which can run into the next.
+//! Tags: HMACs over several fields with unambiguous boundaries.
 
 use crate::age::hmac;
 

@@ -1,8 +1,8 @@
 //! [`Checksums`]: S3's checksums of an object, which a client stated when it stored the object.
 //!
-//! The storage could learn about the plaintext from them, so they are encrypted (AES-256-SIV) under
-//! a key of the epoch, and bound to the object. A reader of an earlier version reads the object as
-//! before: they are an attribute of an object of one slice, and stand in the last filler of a
+//! They would reveal the plaintext to the storage, so they are encrypted (AES-256-SIV) under
+//! a key of the epoch, and bound to the object. An earlier version still reads the object: the
+//! checksums are an attribute of an object of one slice, and in the last filler of a
 //! multipart one.
 
 use super::metadata::{Object, base64};
@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
 
-/// Behind a record in a filler.
+/// Follows a record in a filler.
 const LABEL: &[u8; 8] = b"whysums/";
 /// The record's length and its label.
 const END: usize = 1 + LABEL.len();
@@ -23,7 +23,7 @@ const TAG: usize = 16;
 /// Bytes of the longest record in a filler.
 pub(super) const LONGEST: u64 = (TAG + (1 + 4) + (1 + 4) + (1 + 8) + (1 + 20) + (1 + 32) + END) as u64;
 
-/// How a checksum is made.
+/// An algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// CRC-32 (ISO-HDLC).
@@ -39,7 +39,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// In the order of their numbers in a record, which begin with 1.
+    /// All algorithms, in the order of their numbers in a record, which begin with 1.
     pub const ALL: [Self; 5] = [Self::Crc32, Self::Crc32c, Self::Crc64Nvme, Self::Sha1, Self::Sha256];
 
     fn number(self) -> u8 {
@@ -61,7 +61,7 @@ impl Algorithm {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checksums(BTreeMap<Algorithm, Vec<u8>>);
 
-/// What the checksums are bound to.
+/// The place that the checksums are bound to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// The metadata of an object, whatever slices it has.
@@ -71,7 +71,7 @@ pub(super) enum Place {
 }
 
 impl Checksums {
-    /// Adds one; one that does not have the length of its algorithm is left out.
+    /// Adds a checksum; one of the wrong length for its algorithm is ignored.
     pub fn add(&mut self, algorithm: Algorithm, sum: &[u8]) {
         if sum.len() == algorithm.length() {
             self.0.insert(algorithm, sum.to_vec());
@@ -83,12 +83,12 @@ impl Checksums {
         self.0.get(&algorithm).map(Vec::as_slice)
     }
 
-    /// Whether there is none.
+    /// Whether there are no checksums.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Bytes that they take in the last filler of a multipart object.
+    /// Bytes of their record in the last filler of a multipart object.
     pub fn in_filler(&self) -> u32 {
         let length: usize = self.0.keys().map(|algorithm| 1 + algorithm.length()).sum();
         if self.is_empty() { 0 } else { (TAG + length + END) as u32 }
@@ -99,8 +99,9 @@ impl Checksums {
         each.collect()
     }
 
-    /// Numbers must ascend, so that there is one form. A number that a later version gave ends the
-    /// list: what stands before it can be read.
+    /// Numbers must ascend, so that there is one form. An unknown number of a later version ends
+    /// the
+    /// list; the checksums before it are read.
     fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut sums = Self::default();
         let mut above = 0;
@@ -116,7 +117,7 @@ impl Checksums {
         Some(sums)
     }
 
-    /// Encrypted, for this place of an object. `None` if the epoch is not at hand.
+    /// Encrypts them for this place of an object. Returns `None` without the epoch.
     pub(super) fn seal(&self, keyring: &Keyring, object: Object, place: Place) -> Option<Vec<u8>> {
         let mut cipher = cipher(keyring.get(object.epoch)?);
         cipher.encrypt(data(&object, &place), &self.to_bytes()).ok()
@@ -127,19 +128,19 @@ impl Checksums {
         Self::from_bytes(&cipher.decrypt(data(&object, &place), sealed).ok()?)
     }
 
-    /// As an attribute of an object, which its metadata binds. `None` if there are none, or the
-    /// epoch is not at hand.
+    /// Returns them as an attribute of an object, which its metadata binds. Returns `None` if there
+    /// are none, or without the epoch.
     pub fn to_attribute(&self, keyring: &Keyring, object: Object) -> Option<String> {
         let sealed = (!self.is_empty()).then(|| self.seal(keyring, object, Place::Metadata))?;
         sealed.map(|sealed| base64(&sealed))
     }
 
-    /// The checksums of an attribute; `None` if they are another object's, or were changed.
+    /// Returns the checksums of an attribute; `None` if they are another object's, or were changed.
     pub fn from_attribute(keyring: &Keyring, object: Object, text: &str) -> Option<Self> {
         Self::open(keyring, object, Place::Metadata, &URL_SAFE_NO_PAD.decode(text).ok()?)
     }
 
-    /// As they stand in a filler.
+    /// Their record in a filler.
     pub(super) fn record(&self, keyring: &Keyring, object: Object, manifest: SliceTag) -> Option<Vec<u8>> {
         if self.is_empty() {
             return Some(Vec::new());
@@ -150,7 +151,8 @@ impl Checksums {
         Some(record)
     }
 
-    /// Those of a multipart object, from the bytes in front of its manifest. A filler without a
+    /// Reads those of a multipart object, from the bytes in front of its manifest. A filler without
+    /// a
     /// record has none.
     ///
     /// # Errors

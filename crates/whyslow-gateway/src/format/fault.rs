@@ -1,25 +1,25 @@
-//! [`Fault`]: what is wrong with a stored object, and where.
+//! [`Fault`]: an error in a stored object, and its place.
 
 use super::slice::SliceHead;
 use crate::keys::EpochId;
 
-/// A stored object that was not sealed like this. No byte behind the fault is handed out.
+/// The stored object was not sealed like this. Bytes after the fault are not handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {at} of the stored object: {problem}")]
 pub struct Fault {
-    /// Where in the stored object the slice or chunk begins that shows it.
+    /// Offset in the stored object of the slice or chunk with the fault.
     pub at: u64,
-    /// What it is.
+    /// The kind of fault.
     pub problem: Problem,
 }
 
-/// What is wrong.
+/// Kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// There is no header of this format.
     #[error("no slice begins here")]
     NotASlice,
-    /// It is sealed to an epoch that is not at hand.
+    /// It is sealed to an epoch that is not available.
     #[error("it is sealed to epoch {0}, which is not in the keyring")]
     UnknownEpoch(EpochId),
     /// It belongs to another epoch than its object.
@@ -31,18 +31,18 @@ pub enum Problem {
     /// The header was changed.
     #[error("its header was changed")]
     Header,
-    /// The header is whole, and not by a gateway.
+    /// The header is intact, but no gateway made it.
     #[error("its header was made without the epoch's secret")]
     Forged,
-    /// It is whole, and belongs elsewhere.
+    /// The slice is intact, but belongs elsewhere.
     #[error("a slice is there that belongs elsewhere: it is {found}, and this is the place of {expected}")]
     Misplaced {
-        /// What belongs there.
+        /// The expected slice.
         expected: SliceHead,
-        /// What is there.
+        /// The actual slice.
         found: SliceHead,
     },
-    /// It is this part, but not the one that the object was completed with.
+    /// It is another version of the part than the one in the completed object.
     #[error("this version of part {0} is not the one that the object was completed with")]
     OtherVersion(u32),
     /// A chunk was changed, moved or cut.
@@ -51,7 +51,7 @@ pub enum Problem {
     /// Bytes are missing.
     #[error("the object ends too early")]
     Truncated,
-    /// There are more bytes than were asked for.
+    /// There are more bytes than expected.
     #[error("there are more bytes than belong there")]
     Surplus,
     /// No object has this size.

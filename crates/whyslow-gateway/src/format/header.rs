@@ -12,20 +12,20 @@ use x25519_dalek::StaticSecret;
 
 const X25519_LINE: &[u8] = b"-> X25519 ";
 const SLICE_LINE: &[u8] = b"-> whyslow-slice/1\n";
-/// base64 of 32 bytes.
+/// Length of base64 of 32 bytes.
 const BASE64_32: usize = 43;
-/// Our stanza's body.
+/// Length of our stanza's body.
 const BODY: usize = FIELDS + SliceTag::SIZE;
 /// Its lines: age breaks them at 64 letters.
 const BODY_LINES: [usize; 2] = [64, (BODY * 4).div_ceil(3) - 64];
-/// Up to the nonce.
+/// Length up to the nonce.
 const TEXT: usize = VERSION_LINE.len()
     + (X25519_LINE.len() + BASE64_32 + 1 + BASE64_32 + 1)
     + (SLICE_LINE.len() + BODY_LINES[0] + 1 + BODY_LINES[1] + 1)
     + (MAC_LABEL.len() + 1 + BASE64_32 + 1);
 const _: () = assert!((TEXT + NONCE) as u64 == HEADER);
 
-/// What is random in a slice. It is neither kept nor copied, so that no key is used for two
+/// The random parts of a slice. They are neither kept nor copied, so that no key is used for two
 /// plaintexts.
 pub(super) struct SliceSecrets {
     pub key: FileKey,
@@ -71,7 +71,7 @@ pub(super) fn write(
     (StreamKey::new(&key, &nonce), tag)
 }
 
-/// A header that was verified.
+/// A verified header.
 #[derive(Debug)]
 pub(super) struct OpenHead {
     pub head: SliceHead,
@@ -107,7 +107,7 @@ struct Parsed<'b> {
 }
 
 impl<'b> Parsed<'b> {
-    /// Every byte has its place; nothing else is a header of ours.
+    /// Every byte has its place; anything else is not our header.
     fn parse(bytes: &'b [u8]) -> Option<Self> {
         let mut rest = bytes.strip_prefix(VERSION_LINE)?.strip_prefix(X25519_LINE)?;
         let share = decode(line(&mut rest, BASE64_32)?)?;

@@ -1,4 +1,4 @@
-//! [`Layout`]: where in a stored object each slice lies.
+//! [`Layout`]: the place of each slice in a stored object.
 
 use super::checksums::Checksums;
 use super::fault::{Fault, Problem};
@@ -10,17 +10,17 @@ use std::ops::Range;
 /// One slice of plaintext in a stored object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Where it begins in the stored object.
+    /// Offset in the stored object.
     pub at: u64,
-    /// Bytes there.
+    /// Length in the stored object.
     pub sealed: u64,
-    /// Where its plaintext begins in the object.
+    /// Offset of its plaintext in the object.
     pub start: u64,
     /// Bytes of plaintext.
     pub length: u64,
     /// The whole object, or a part.
     pub role: Role,
-    /// The version that counts, for a part.
+    /// The valid version of a part.
     pub(super) tag: Option<SliceTag>,
 }
 
@@ -36,7 +36,7 @@ impl Slice {
     }
 }
 
-/// Where each slice of plaintext lies in a stored object, in order.
+/// The place of each slice of plaintext in a stored object, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub(super) object: Object,
@@ -47,10 +47,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of an object of one slice that takes `stored` bytes.
+    /// The layout of an object of one slice with `stored` bytes.
     ///
     /// # Errors
-    /// When it is a multipart object, or no plaintext has this size.
+    /// If it is a multipart object, or no plaintext has this size.
     pub fn single(object: Object, stored: u64) -> Result<Self, Fault> {
         let length = plain_size(stored).filter(|_| object.kind == Kind::Single);
         let length = length.ok_or(Problem::Size(stored).at(0))?;
@@ -58,9 +58,9 @@ impl Layout {
         Ok(Self { object, slices: vec![slice], length, stored, checksums: Checksums::default() })
     }
 
-    /// Of an object of one slice whose size is not known yet, to plan what to ask for: what lies
-    /// behind its end is simply not there. [`Layout::single`] with the size from the answer is then
-    /// what to read it by.
+    /// The layout of an object of one slice whose size is not known yet, to plan a request: bytes
+    /// after its end are simply missing. Use [`Layout::single`] with the size from the answer to
+    /// read it.
     pub fn unsized_single(object: Object) -> Self {
         let sealed = sealed_size(MAX_LENGTH).unwrap_or(u64::MAX);
         let slice = Slice { at: 0, sealed, start: 0, length: MAX_LENGTH, role: Role::Object, tag: None };
@@ -68,7 +68,7 @@ impl Layout {
         Self { object, slices: vec![slice], length: MAX_LENGTH, stored: sealed, checksums }
     }
 
-    /// Of parts, which a manifest at `manifest` follows.
+    /// The layout of parts, before a manifest at `manifest`.
     pub(super) fn of_parts(
         object: Object,
         parts: impl IntoIterator<Item = (SliceHead, SliceTag, u32)>,
@@ -95,7 +95,7 @@ impl Layout {
         self.object
     }
 
-    /// The slices of plaintext, in order. A multipart object's manifest is none.
+    /// The slices of plaintext, in order, without a multipart object's manifest.
     pub fn slices(&self) -> &[Slice] {
         &self.slices
     }
@@ -110,7 +110,7 @@ impl Layout {
         self.length
     }
 
-    /// Bytes of the stored object. Every answer of the storage must name the same size.
+    /// Bytes of the stored object. Every answer of the storage must have the same size.
     pub fn stored(&self) -> u64 {
         self.stored
     }

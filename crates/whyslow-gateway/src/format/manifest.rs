@@ -1,8 +1,8 @@
-//! A multipart object's manifest: which parts it has, and which version of each counts.
+//! A multipart object's manifest: its parts, and the valid version of each.
 //!
 //! Parts are sealed before their number is known, and the storage fixes the metadata when the
 //! upload begins. So the list of parts is a slice of its own, sealed when the client completes the
-//! upload, and stored behind the last part. Behind it stands a locator, which is not sealed: it
+//! upload, and stored after the last part. A locator follows it, which is not sealed: it
 //! only points to the manifest.
 
 use super::checksums::{self, Checksums};
@@ -18,13 +18,13 @@ use crate::age::SEALED_CHUNK;
 use crate::keys::Keyring;
 use std::ops::Range;
 
-/// How much of an object's end to ask for at first: the manifest of 2,000 parts.
+/// Bytes at an object's end to ask for at first: the manifest of 2,000 parts.
 pub const TAIL: u64 = 65_536;
 
-/// A part as the manifest has it.
+/// Length of a part's entry in the manifest.
 const ENTRY: usize = 4 + 4 + 8 + SliceTag::SIZE;
 const LOCATOR_LABEL: &[u8; 8] = b"whyslow/";
-/// The label, and the length of the manifest's slice.
+/// Length of the label and of the length of the manifest's slice.
 const LOCATOR: u64 = 16;
 
 /// A part that an upload is completed with.
@@ -34,16 +34,16 @@ pub struct Part {
     pub number: u32,
     /// Bytes of plaintext.
     pub length: u64,
-    /// Bytes that are stored behind its slice for the storage's sake, see [`filler`].
+    /// Bytes stored after its slice to satisfy the storage, see [`filler`].
     pub filler: u32,
-    /// What [`SliceWriter::finish`] gave.
+    /// The result of [`SliceWriter::finish`].
     pub tag: SliceTag,
 }
 
-/// Why these parts make no object.
+/// The reason why these parts are not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartsError {
-    /// There is none, or there are too many.
+    /// There are no parts, or too many.
     #[error("an object has 1 to {MAX_PARTS} parts, not {0}")]
     Count(usize),
     /// A number is out of range, or not above the one before.
@@ -57,7 +57,7 @@ pub enum PartsError {
     Write(#[from] WriteError),
 }
 
-/// Zero bytes to store behind a slice of `sealed` bytes, so that it takes at least `least`: stores
+/// Zero bytes to store after a slice of `sealed` bytes, so that it takes at least `least`: stores
 /// refuse small parts (S3: below 5 MiB) except the last, and the manifest is the last.
 pub fn filler(sealed: u64, least: u32) -> u32 {
     u32::try_from(u64::from(least).saturating_sub(sealed)).unwrap_or(0)
@@ -74,7 +74,7 @@ pub fn tail_size(parts: u32) -> u64 {
     size(parts) + checksums::LONGEST
 }
 
-/// Bytes of the stored object that these parts make. `None` when it is beyond all bounds.
+/// Bytes of the stored object of these parts. `None` if it is too large.
 pub fn stored_size(parts: &[Part]) -> Option<u64> {
     let mut sum = size(u32::try_from(parts.len()).ok()?);
     for part in parts {
@@ -83,16 +83,16 @@ pub fn stored_size(parts: &[Part]) -> Option<u64> {
     Some(sum)
 }
 
-/// The manifest of `object`, and its locator: the last bytes of the stored object.
+/// The manifest of `object`, and its locator, which end the stored object.
 ///
 /// # Errors
-/// If the parts are none, too many or out of order, the object is not a multipart one, its epoch is
-/// not at hand, or the system gives no random bytes.
+/// If there are no parts, too many, or they are out of order, the object is not a multipart one,
+/// its epoch is not available, or the system gives no random bytes.
 pub fn seal(keyring: &Keyring, object: Object, parts: &[Part]) -> Result<Vec<u8>, PartsError> {
     seal_with_checksums(keyring, object, parts, &Checksums::default())
 }
 
-/// The same, behind the checksums of the object: [`Checksums::in_filler`] bytes, which the filler
+/// The same, after the checksums of the object: [`Checksums::in_filler`] bytes, which the filler
 /// of the last part includes.
 ///
 /// # Errors
@@ -141,20 +141,20 @@ pub(super) fn seal_with(
     Ok([record, out].concat())
 }
 
-/// The contents of the end of a multipart object.
+/// The content of the end of a multipart object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// Everything.
+    /// The whole layout.
     Layout(Layout),
     /// The manifest begins earlier: read these bytes of the stored object, to its end.
     Longer(Range<u64>),
 }
 
-/// Reads the layout of a multipart object of `stored` bytes from its last bytes, of which there
-/// should be [`TAIL`], or the whole object where that is shorter.
+/// Reads the layout of a multipart object of `stored` bytes from its last bytes: [`TAIL`] of them,
+/// or the whole object if that is shorter.
 ///
 /// # Errors
-/// When they have no manifest of this object, or it was changed or contradicts the size.
+/// If they have no manifest of this object, or it was changed or contradicts the size.
 pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) -> Result<Tail, Fault> {
     let begin = stored.checked_sub(tail.len() as u64).ok_or(Problem::Surplus.at(stored))?;
     if object.kind != Kind::Multipart {
@@ -165,12 +165,12 @@ pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) ->
     let (rest, length) = tail.split_last_chunk().ok_or(bad_locator)?;
     let slices = rest.strip_suffix(LOCATOR_LABEL).ok_or(bad_locator)?;
     let length = u64::from_be_bytes(*length);
-    // What a storage can make the gateway read is bounded by the longest manifest.
+    // The longest manifest bounds the bytes that a storage can make the gateway read.
     if !(size(1)..=size(MAX_PARTS)).contains(&(length.saturating_add(LOCATOR))) {
         return Err(bad_locator);
     }
     let at = end.checked_sub(length).ok_or(bad_locator)?;
-    // Checksums may stand in front of it.
+    // Checksums may precede it.
     let first = at.saturating_sub(checksums::LONGEST);
     if begin > first {
         return Ok(Tail::Longer(first..stored));

@@ -1,4 +1,5 @@
-//! [`Object`]: which object is stored under a name, and what kind, bound by a tag in its metadata.
+//! [`Object`]: the object that is stored under a name, and its kind, bound by a tag in its
+//! metadata.
 
 use super::bind;
 use super::slice::ObjectId;
@@ -44,13 +45,13 @@ pub struct Object {
     pub(super) kind: Kind,
 }
 
-/// Why an object's metadata is refused.
+/// The reason why an object's metadata is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataFault {
     /// No gateway of this version wrote it.
     #[error("the object's metadata is not of this format: no gateway stored it, or it was changed")]
     Syntax,
-    /// The epoch is not at hand.
+    /// The epoch is not available.
     #[error("the object is sealed to epoch {0}, which is not in the keyring")]
     UnknownEpoch(EpochId),
     /// It is another object's, or was changed.
@@ -59,7 +60,7 @@ pub enum MetadataFault {
 }
 
 impl Object {
-    /// A new one, sealed to this epoch.
+    /// Creates a new object, sealed to this epoch.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -67,7 +68,7 @@ impl Object {
         Ok(Self { epoch: epoch.id(), id: ObjectId::generate()?, kind })
     }
 
-    /// What names it in every slice.
+    /// The id in every slice.
     pub fn id(&self) -> ObjectId {
         self.id
     }
@@ -82,9 +83,9 @@ impl Object {
         self.kind
     }
 
-    /// What to store as metadata: ASCII letters, digits, `-`, `_` and dots. It binds the object to
-    /// its name, and to `attributes`: names and values of what else the storage keeps with it, as
-    /// its content type. Their order does not matter, nor the case of their names.
+    /// The metadata to store: ASCII letters, digits, `-`, `_` and dots. It binds the object to its
+    /// name, and to `attributes`: names and values of the other things that the storage keeps with
+    /// it, as its content type. Their order and the case of their names do not matter.
     ///
     /// # Errors
     /// When the object's epoch is not in the keyring.
@@ -100,11 +101,11 @@ impl Object {
         Ok(format!("{VERSION}.{}.{epoch}.{object}.{tag}", self.kind.word()))
     }
 
-    /// The object that this metadata names, if it is this name's and was stored with these
+    /// Returns the object of this metadata, if it belongs to this name and was stored with these
     /// attributes.
     ///
     /// # Errors
-    /// When it is not.
+    /// If it does not.
     pub fn verify(
         keyring: &Keyring,
         metadata: &str,
@@ -143,7 +144,7 @@ impl Object {
     }
 }
 
-/// base64url as it stands in metadata, tokens and names: no padding.
+/// base64url without padding, as in metadata, tokens and names.
 pub(super) fn base64(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }

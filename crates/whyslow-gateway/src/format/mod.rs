@@ -1,4 +1,4 @@
-//! Objects as they are stored: sealed, sized, opened, without a file or a socket.
+//! Stored objects: sealed, sized, opened, without a file or a socket.
 //!
 //! ```text
 //!   PUT         ┌─ slice ─────────────────────┐
@@ -6,7 +6,7 @@
 //!   multipart   slice: part 1 │ filler │ … │ slice: part n │ filler │ slice: manifest │ locator
 //! ```
 //!
-//! A *slice* is an age file with a header of [`HEADER`] bytes; a stanza of ours in it has the
+//! A *slice* is an age file with a header of [`HEADER`] bytes; our stanza in it has the
 //! object, its place there, and its length.
 //!
 //! | to | use |

@@ -1,8 +1,9 @@
 //! [`NameCipher`]: names that the storage cannot read, folder by folder.
 //!
-//! Every component of a key is encrypted by itself with AES-256-SIV (RFC 5297), so that the same
-//! name is always the same text and can be asked for, and a folder's list is a prefix's list. What
-//! stands before a component is its associated data: the same component looks different in
+//! Every component of a key is encrypted by itself with AES-256-SIV (RFC 5297): the same
+//! name always gives the same text and can be requested, and a folder's list is a prefix's list.
+//! The
+//! components before it are its associated data: the same component has another text in
 //! another folder or bucket, and cannot be moved there.
 
 use super::metadata::base64;
@@ -17,21 +18,21 @@ use zeroize::Zeroizing;
 /// Bytes of a key, as in S3.
 const LONGEST: usize = 1024;
 
-/// Why a name cannot be encrypted or decrypted.
+/// The reason why a name cannot be encrypted or decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// It would be too long.
+    /// The encrypted key would be too long.
     #[error("the encrypted key would have {0} bytes, and storage takes {LONGEST}")]
     TooLong(usize),
-    /// It was not encrypted here, or was changed or moved.
+    /// The key was not encrypted with this epoch, or it was changed or moved.
     #[error("the key was not encrypted with this epoch, or was changed or moved")]
     Foreign,
 }
 
 /// Encrypts the names of one bucket's objects.
 ///
-/// Names must stay the same: they are encrypted under the epoch that the bucket was begun with,
-/// whatever its objects are sealed to.
+/// Names must stay the same: they are encrypted under the epoch of the bucket's beginning,
+/// regardless of the epoch of its objects.
 pub struct NameCipher {
     key: Zeroizing<[u8; 64]>,
     bucket: String,
@@ -49,10 +50,10 @@ impl NameCipher {
         Self { key: Zeroizing::new(*epoch.names_key()), bucket: bucket.to_owned() }
     }
 
-    /// The storage's key for a client's one. Slashes stay, and so do empty components.
+    /// Returns the storage's key for a client's key. Slashes and empty components stay.
     ///
     /// # Errors
-    /// When it would be too long: each component takes 22 letters and 4/3 of its bytes.
+    /// If it would be too long: each component takes 22 letters and 4/3 of its bytes.
     pub fn encrypt(&self, key: &str) -> Result<String, NameError> {
         let mut encrypted = String::new();
         let mut folder = 0;
@@ -70,10 +71,10 @@ impl NameCipher {
         if encrypted.len() > LONGEST { Err(NameError::TooLong(encrypted.len())) } else { Ok(encrypted) }
     }
 
-    /// The client's key for a storage's one.
+    /// Returns the client's key for a storage's key.
     ///
     /// # Errors
-    /// When it was not encrypted for this place.
+    /// If it was not encrypted for this place.
     pub fn decrypt(&self, key: &str) -> Result<String, NameError> {
         let mut folder = String::new();
         for (index, component) in key.split('/').enumerate() {
@@ -90,8 +91,8 @@ impl NameCipher {
         Ok(folder)
     }
 
-    /// What to list for a client's prefix: the storage's prefix, and what the decrypted names in it
-    /// must begin with beyond that.
+    /// Returns the storage's prefix for a client's prefix, and the beginning that decrypted names
+    /// must have beyond that.
     ///
     /// # Errors
     /// As [`encrypt`](Self::encrypt).

@@ -1,11 +1,11 @@
-//! [`Plan`]: which bytes of a stored object a range of plaintext needs.
+//! [`Plan`]: the bytes of a stored object that a range of plaintext needs.
 
 use super::layout::Layout;
 use super::size::{HEADER, chunk_offset};
 use crate::age::CHUNK;
 use std::ops::Range;
 
-/// What to ask the storage for, and what to hand out of it.
+/// The bytes to request from the storage, and the plaintext to hand out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     spans: Vec<Range<u64>>,
@@ -15,7 +15,7 @@ pub struct Plan {
 /// The part of a slice that a range needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Which slice.
+    /// Index of the slice.
     pub slice: usize,
     /// The chunks that hold it.
     pub chunks: Range<u64>,
@@ -24,7 +24,7 @@ pub(super) struct Piece {
 }
 
 impl Plan {
-    /// Bytes of the stored object, ascending and apart: the requests to make, all at once. The
+    /// Bytes of the stored object, ascending and apart: the requests, made all at once. The
     /// [`Reader`](super::Reader) takes their answers in this order.
     pub fn spans(&self) -> &[Range<u64>] {
         &self.spans
@@ -32,14 +32,15 @@ impl Plan {
 }
 
 impl Layout {
-    /// What `range` of the plaintext needs: of each slice that it touches the header, and the
-    /// chunks. Spans with at most `gap` bytes between them become one request, and what lies
-    /// between is skipped.
+    /// Returns the bytes that `range` of the plaintext needs: the header and the chunks of each
+    /// slice that it touches. Spans with at most `gap` bytes between them become one request, and
+    /// the bytes between are skipped.
     ///
-    /// The last chunk is not asked for, as age alone would need: the header has the length.
+    /// The last chunk is not needed for the length, which age alone would take from it: the header
+    /// has it.
     ///
-    /// `None` when the range is not in the object, or is empty. The range of all is
-    /// [`Layout::plan_all`].
+    /// Returns `None` if the range is empty or not in the object. [`Layout::plan_all`] is for the
+    /// whole object.
     pub fn plan(&self, range: Range<u64>, gap: u64) -> Option<Plan> {
         (range.start < range.end && range.end <= self.length()).then_some(())?;
         let first = self.slices().partition_point(|slice| slice.plain().end <= range.start);
@@ -53,7 +54,8 @@ impl Layout {
         Some(self.spans_of(pieces.collect(), gap))
     }
 
-    /// What the whole object needs: every slice from its first byte to its last, also those without
+    /// Returns the bytes of the whole object: every slice from its first byte to its last, also
+    /// those without
     /// plaintext. Fillers of more than `gap` bytes are left out.
     pub fn plan_all(&self, gap: u64) -> Plan {
         let pieces = self.slices().iter().enumerate().map(|(index, slice)| {

@@ -10,27 +10,27 @@ use crate::age::{CHUNK, SEALED_CHUNK, StreamKey, TAG};
 use crate::keys::Keyring;
 use std::sync::Arc;
 
-/// Opens what a [`Plan`] asked for.
+/// Opens the bytes of a [`Plan`].
 ///
-/// Every byte that it hands out was sealed as this byte of this object. After a fault it hands out
-/// nothing more.
+/// Every byte that it hands out was sealed as this byte of this object, and none follows a
+/// fault.
 #[derive(Debug)]
 pub struct Reader {
     keyring: Arc<Keyring>,
     layout: Arc<Layout>,
     plan: Plan,
-    /// The span that is being read, and how far.
+    /// The current span, and the position in it.
     span: usize,
     position: u64,
-    /// The piece that is being read, and what of it is next.
+    /// The current piece, and the next part of it.
     piece: usize,
     next: Next,
-    /// What came of it.
+    /// The bytes read of it.
     buffer: Vec<u8>,
     fault: Option<Fault>,
 }
 
-/// What a piece needs next.
+/// The next item of a piece.
 #[derive(Debug)]
 enum Next {
     Header,
@@ -49,7 +49,7 @@ impl Reader {
     /// that they complete to `out`. On a fault `out` ends before it.
     ///
     /// # Errors
-    /// If the object is not as it was sealed; the same again at every later call.
+    /// If the object is not as it was sealed; every later call returns the same error.
     pub fn read(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if let Some(fault) = self.fault {
             return Err(fault);
@@ -57,10 +57,10 @@ impl Reader {
         self.advance(input, out).inspect_err(|fault| self.fault = Some(*fault))
     }
 
-    /// Whether everything that was asked for was handed out.
+    /// Whether all planned bytes were handed out.
     ///
     /// # Errors
-    /// When bytes are missing, or there was a fault.
+    /// If bytes are missing, or there was a fault.
     pub fn finish(self) -> Result<(), Fault> {
         match (self.fault, self.needed()) {
             (Some(fault), _) => Err(fault),
@@ -69,7 +69,7 @@ impl Reader {
         }
     }
 
-    /// Where the next item begins, and how long it is.
+    /// Offset and length of the next item.
     fn needed(&self) -> Option<(u64, usize)> {
         let slice = self.slice()?;
         Some(match &self.next {
@@ -107,7 +107,7 @@ impl Reader {
                     self.buffer = item;
                 }
             }
-            // An item that is begun lies behind the position.
+            // An item that has begun is after the position.
             if self.buffer.is_empty() {
                 self.enter_next_span();
             }
@@ -115,7 +115,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes at most `count` bytes, and moves on by as many.
+    /// Takes at most `count` bytes, and advances by their number.
     fn take<'i>(&mut self, input: &'i [u8], count: usize) -> (&'i [u8], &'i [u8]) {
         let (taken, rest) = input.split_at(count.min(input.len()));
         self.position += taken.len() as u64;
@@ -151,7 +151,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The payload's key, if this header belongs there.
+    /// Returns the payload's key, if this header belongs there.
     fn header(&self, bytes: &[u8], slice: &Slice) -> Result<StreamKey, Problem> {
         let object = self.layout.object;
         let opened = header::open(&self.keyring, object.epoch, bytes)?;
@@ -165,7 +165,7 @@ impl Reader {
         }
     }
 
-    /// Keeps of the chunk at `start` in `out` what the range asks for, and goes on to the next.
+    /// Keeps the requested part of the chunk at `start` in `out`, and advances to the next.
     fn hand_out(&mut self, index: u64, start: usize, out: &mut Vec<u8>) {
         let piece = &self.plan.pieces[self.piece];
         let base = index * CHUNK as u64;

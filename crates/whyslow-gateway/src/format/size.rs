@@ -1,8 +1,8 @@
-//! Sizes of a slice: from plaintext to stored bytes, and back.
+//! Sizes of a slice: from plaintext to stored bytes, and the reverse.
 
 use crate::age::{CHUNK, SEALED_CHUNK, TAG};
 
-/// What precedes a slice's first chunk: age's header, and the payload's nonce.
+/// Bytes before a slice's first chunk: age's header, and the payload's nonce.
 pub const HEADER: u64 = 276;
 
 /// The largest plaintext of a slice: 64 PiB, a thousand times what S3 stores.
@@ -20,8 +20,8 @@ pub fn plain_size(sealed: u64) -> Option<u64> {
     (sealed_size(length)? == sealed).then_some(length)
 }
 
-/// How many bytes of a single object's end are certain to hold the chunks with the last `length`
-/// bytes of its plaintext, while its size is not known: asked for together with the header. The
+/// Returns the number of bytes at a single object's end that surely contain the last `length` bytes
+/// of its plaintext, while its size is unknown. They are requested together with the header. The
 /// answer has the size, and `Layout::plan` then selects the bytes to read.
 pub fn suffix_size(length: u64) -> u64 {
     let more = CHUNK as u64 - 1;
@@ -34,7 +34,7 @@ pub(super) fn chunks(length: u64) -> u64 {
     length.div_ceil(CHUNK as u64).max(1)
 }
 
-/// Where a chunk begins in its slice.
+/// The offset of a chunk in its slice.
 pub(super) fn chunk_offset(index: u64) -> u64 {
     HEADER + index * SEALED_CHUNK as u64
 }

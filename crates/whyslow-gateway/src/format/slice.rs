@@ -1,4 +1,4 @@
-//! What a slice is: whose, at which place, how long, and which version.
+//! The identity of a slice: its object, place, length and version.
 
 use super::bind;
 use super::size::MAX_LENGTH;
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// Bytes of a slice's fields: epoch, object, role, number, length.
 pub(super) const FIELDS: usize = EpochId::SIZE + ObjectId::SIZE + 1 + 4 + 8;
 
-/// The most parts that an object has, and the highest number of one, as in S3.
+/// Maximum number of parts of an object, and of a part's number, as in S3.
 pub const MAX_PARTS: u32 = 10_000;
 
 /// Names an object; random.
@@ -21,7 +21,7 @@ impl ObjectId {
     /// Bytes of an id.
     pub const SIZE: usize = 16;
 
-    /// A new one.
+    /// Generates a new id.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -50,10 +50,10 @@ impl fmt::Debug for ObjectId {
     }
 }
 
-/// What a slice is in its object.
+/// The role of a slice in its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// All of it.
+    /// The whole object.
     Object,
     /// The client's part of this number.
     Part(u32),
@@ -64,7 +64,7 @@ pub enum Role {
 /// The fields of a slice's header: its place, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceHead {
-    /// Whose slice it is.
+    /// The object of the slice.
     pub object: ObjectId,
     /// Its place there.
     pub role: Role,

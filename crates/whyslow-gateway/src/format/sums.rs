@@ -1,4 +1,4 @@
-//! [`Sums`]: CRCs of a part's plaintext. That of the whole object follows from them, and from the
+//! [`Sums`]: CRCs of a part's plaintext. The whole object's follow from them and from the
 //! parts' lengths.
 
 use crc_fast::{CrcAlgorithm, Digest, checksum_combine};
@@ -7,7 +7,7 @@ const CRC32: CrcAlgorithm = CrcAlgorithm::Crc32IsoHdlc;
 const CRC32C: CrcAlgorithm = CrcAlgorithm::Crc32Iscsi;
 const CRC64NVME: CrcAlgorithm = CrcAlgorithm::Crc64Nvme;
 
-/// The CRCs that S3 knows.
+/// The CRCs of S3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// CRC-32 (ISO-HDLC).
@@ -32,7 +32,7 @@ impl Sums {
         Self { crc32: (all >> 96) as u32, crc32c: (all >> 64) as u32, crc64nvme: all as u64 }
     }
 
-    /// Those of these bytes with `next`, which are `length` bytes, behind them.
+    /// The CRCs of these bytes followed by the `length` bytes of `next`.
     #[must_use]
     pub fn then(self, next: Self, length: u64) -> Self {
         let both = |algorithm, one: u64, next: u64| checksum_combine(algorithm, one, next, length);
@@ -44,7 +44,7 @@ impl Sums {
     }
 }
 
-/// Takes bytes, and gives their CRCs.
+/// Computes the CRCs of bytes.
 pub struct Summer {
     crc32: Digest,
     crc32c: Digest,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_other_programs() {
-        // Of `hello`: Python's zlib, and awscrt.
+        // For `hello`, from Python's zlib and awscrt.
         let hello = Sums { crc32: 0x3610_a686, crc32c: 0x9a71_bb4c, crc64nvme: 0x3377_8570_0652_4257 };
         assert_eq!(of(b"hello"), hello);
         assert_eq!(of(b""), Sums::default());

@@ -1,5 +1,6 @@
-//! Upload ids and parts' ETags that carry all facts which the gateway needs about them, so that it
-//! has to remember nothing: any gateway with the same keys can take the next part, or complete.
+//! Upload ids and parts' ETags that carry all facts which the gateway needs about them. So it
+//! remembers nothing, and any gateway with the same keys can take the next part, or complete the
+//! upload.
 
 use super::bind;
 use super::manifest::Part;
@@ -17,13 +18,13 @@ const SUMMED_PART: &str = "w2p-";
 /// Bytes of a part's token without CRCs.
 const PLAIN: usize = 8 + 4 + SliceTag::SIZE + bind::TAG;
 
-/// Why a token is refused.
+/// The reason why a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenFault {
-    /// No gateway gave it.
+    /// It is not a token of a gateway.
     #[error("this was not given by a gateway")]
     Syntax,
-    /// Its epoch is not at hand.
+    /// Its epoch is not available.
     #[error("it is of epoch {0}, which is not in the keyring")]
     UnknownEpoch(EpochId),
     /// It was changed, or belongs to another upload, part or name.
@@ -31,17 +32,17 @@ pub enum TokenFault {
     Tag,
 }
 
-/// A multipart upload: what its object is, and what the storage calls the upload.
+/// A multipart upload: its object, and the storage's id of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadToken {
-    /// The object that is being made.
+    /// The object.
     pub object: Object,
     /// The storage's own id of the upload.
     pub backend: String,
 }
 
 impl UploadToken {
-    /// The upload id that the client is given.
+    /// The upload id for the client.
     ///
     /// # Errors
     /// When the object's epoch is not in the keyring.
@@ -53,10 +54,10 @@ impl UploadToken {
         Ok(format!("{UPLOAD}{}.{}", base64(&all), self.backend))
     }
 
-    /// The upload that a client means.
+    /// Returns the upload of a client's id.
     ///
     /// # Errors
-    /// When no gateway began it for this name.
+    /// If no gateway began it for this name.
     pub fn verify(keyring: &Keyring, text: &str, name: Name<'_>) -> Result<Self, TokenFault> {
         let (token, tag) = Self::parse(text).ok_or(TokenFault::Syntax)?;
         if equal(&token.tag(epoch(keyring, token.object)?, name), &tag) { Ok(token) } else { Err(TokenFault::Tag) }
@@ -80,19 +81,19 @@ impl UploadToken {
     }
 }
 
-/// A part that was stored: what the manifest needs of it, and the storage's own ETag.
+/// A stored part: its entry of the manifest, and the storage's own ETag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartToken {
     /// The part.
     pub part: Part,
     /// The storage's ETag, without quotes.
     pub backend: String,
-    /// CRCs of its plaintext; earlier versions gave none.
+    /// CRCs of its plaintext; `None` from earlier versions.
     pub sums: Option<Sums>,
 }
 
 impl PartToken {
-    /// The ETag that the client is given, without quotes. It is never 32 hex digits.
+    /// The ETag for the client, without quotes. It is never 32 hex digits.
     ///
     /// # Errors
     /// When the object's epoch is not in the keyring.
@@ -107,10 +108,10 @@ impl PartToken {
         Ok(format!("{prefix}{}.{}", base64(&all), self.backend))
     }
 
-    /// The part `number` of `object` that a client means by this ETag.
+    /// Returns the part `number` of `object` of a client's ETag.
     ///
     /// # Errors
-    /// When no gateway gave it for this part of this upload.
+    /// If it is not a gateway's for this part of this upload.
     pub fn verify(keyring: &Keyring, text: &str, object: Object, number: u32) -> Result<Self, TokenFault> {
         let (token, tag) = Self::parse(text, number).ok_or(TokenFault::Syntax)?;
         if equal(&token.tag(epoch(keyring, object)?, object), &tag) { Ok(token) } else { Err(TokenFault::Tag) }

@@ -1,4 +1,4 @@
-//! [`SliceWriter`]: plaintext in pieces of any size, a slice out.
+//! [`SliceWriter`]: takes plaintext in pieces of any size, and writes a slice.
 
 use super::header::{self, SliceSecrets};
 use super::metadata::{Kind, Object};
@@ -8,22 +8,22 @@ use crate::age::{CHUNK, NoRandomness, SEALED_CHUNK, StreamKey};
 use crate::keys::{EpochId, Keyring};
 use zeroize::Zeroizing;
 
-/// Why a slice cannot be written.
+/// The reason why a slice cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// The object has no such slice.
     #[error("an object of this kind has no such slice: {0:?}")]
     Role(Role),
-    /// The object's epoch is not at hand.
+    /// The object's epoch is not available.
     #[error("the object is sealed to epoch {0}, which is not in the keyring")]
     UnknownEpoch(EpochId),
     /// Longer than any slice.
     #[error("{0} B are more than a slice can have ({MAX_LENGTH} B)")]
     TooLong(u64),
-    /// More bytes came than the header states.
+    /// There are more bytes than the header states.
     #[error("the plaintext is longer than its header says")]
     TooMuch,
-    /// Fewer bytes came than the header states.
+    /// There are fewer bytes than the header states.
     #[error("the plaintext is {0} B shorter than its header says")]
     TooLittle(u64),
     /// The system gives no random bytes.
@@ -33,8 +33,9 @@ pub enum WriteError {
 
 /// Seals one slice, under a fresh key.
 ///
-/// The last chunk leaves with [`finish`](Self::finish) and not before. A caller that verifies a
-/// checksum of the plaintext first can leave the slice without its end: it never opens as whole.
+/// Only [`finish`](Self::finish) writes the last chunk. A caller that verifies a
+/// checksum of the plaintext first can leave the slice without its end: it then never opens as
+/// whole.
 #[derive(Debug)]
 pub struct SliceWriter {
     stream: StreamKey,
@@ -52,7 +53,7 @@ impl SliceWriter {
     /// `out`.
     ///
     /// # Errors
-    /// When an object of this kind has no such slice, its epoch is not at hand, `length` is beyond
+    /// If an object of this kind has no such slice, its epoch is not available, `length` is beyond
     /// [`MAX_LENGTH`], or the system gives no random bytes.
     pub fn new(
         keyring: &Keyring,
@@ -96,7 +97,7 @@ impl SliceWriter {
                 input = rest;
                 continue;
             }
-            // At once: a buffer that grows would leave plaintext behind.
+            // Reserved at once: a buffer that grows would leave plaintext behind.
             let room = CHUNK - self.chunk.len();
             self.chunk.reserve_exact(room);
             let (more, rest) = input.split_at(input.len().min(room));
@@ -121,10 +122,10 @@ impl SliceWriter {
         self.chunk.len() + SEALED_CHUNK - CHUNK
     }
 
-    /// Appends the last chunk to `out`. Returns what identifies the slice.
+    /// Appends the last chunk to `out`. Returns the slice's tag.
     ///
     /// # Errors
-    /// When plaintext is missing; nothing is appended then.
+    /// If plaintext is missing; nothing is appended then.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<SliceTag, WriteError> {
         if self.missing > 0 {
             return Err(WriteError::TooLittle(self.missing));

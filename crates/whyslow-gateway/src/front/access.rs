@@ -45,8 +45,8 @@ const UNSIGNED: [&str; 6] = [
     "x-amz-user-agent",
 ];
 
-/// Refuses requests without a signature, and S3's fields that the signature does not cover: with
-/// `x-amz-copy-source` a link to store one object would be one to read another.
+/// Refuses requests without a signature, and fields of S3 that the signature does not cover:
+/// otherwise a link to store one object could read another one by `x-amz-copy-source`.
 pub(super) struct Signed(pub(super) AccessKeys);
 
 impl Signed {
@@ -79,7 +79,7 @@ fn allow(key: &AccessKey, cx: &S3AccessContext<'_>) -> S3Result<()> {
 const NO_RIGHT: &str = "this access key has no right to do this here";
 
 impl Signed {
-    /// Whether the key of a request that was read may do this with all of these keys or prefixes.
+    /// Whether the key of a request has this right on all of these keys or prefixes.
     fn each<T>(&self, request: &S3Request<T>, right: Right, bucket: &str, names: &[&str]) -> S3Result<()> {
         let key = self.key(request.credentials.as_ref()).ok_or_else(|| denied(NO_RIGHT))?;
         let is_allowed = names.iter().all(|name| key.may(right, bucket, name));
@@ -95,7 +95,7 @@ impl Signed {
     fn source<T>(&self, request: &S3Request<T>, source: &CopySource) -> S3Result<()> {
         match source {
             CopySource::Bucket { bucket, key, .. } => self.each(request, Right::Read, bucket, &[key]),
-            // It is refused further on.
+            // It is refused later.
             _ => self.each(request, Right::Read, "", &[""]),
         }
     }
@@ -158,7 +158,7 @@ impl S3Access for Signed {
     }
 }
 
-/// Those that a signature covers: a link's own, before the header's.
+/// The fields that a signature covers: a link's own come before the header's.
 fn signed_fields(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     let pairs = pairs(uri);
     let of_link = |name: &str| pairs.iter().find(|(one, _)| one == name).map(|(_, value)| value.clone());
@@ -184,11 +184,10 @@ pub(super) fn is_version_2(headers: &HeaderMap, uri: &Uri) -> bool {
         || pairs(uri).iter().any(|(name, _)| name == "Signature")
 }
 
-/// Seconds that a link may be good for: a week, as in S3.
+/// Maximum validity of a link, seconds: a week, as in S3.
 const LONGEST_LINK: u64 = 604_800;
 
-/// Whether a link is to be good for longer than S3 allows: anyone who got it could use it for
-/// years.
+/// Whether a link is valid for longer than S3 allows.
 pub(super) fn expires_too_late(uri: &Uri) -> bool {
     let times = pairs(uri).into_iter().filter(|(name, _)| name == "X-Amz-Expires");
     times.into_iter().any(|(_, value)| value.parse().is_ok_and(|seconds: u64| seconds > LONGEST_LINK))
@@ -203,7 +202,7 @@ pub(super) fn has_odd_region(headers: &HeaderMap) -> bool {
     credential.and_then(|text| text.rsplit('/').nth(2)).is_some_and(|region| !region.bytes().all(is_usual))
 }
 
-/// S3's names of what this endpoint does: few, and none that a client makes up.
+/// S3's names of this endpoint's operations: few, and none from a client.
 const OPERATIONS: [&str; 52] = [
     "AbortMultipartUpload",
     "CompleteMultipartUpload",
@@ -263,7 +262,7 @@ fn operation(name: &str) -> &'static str {
     OPERATIONS.iter().find(|one| **one == name).copied().unwrap_or("Other")
 }
 
-/// Buckets under these names.
+/// The domains of buckets that are hosts.
 pub(super) struct Domains(pub(super) Vec<String>);
 
 impl S3Host for Domains {
@@ -299,8 +298,8 @@ fn without_port(host: &str) -> &str {
 }
 
 impl Access {
-    /// The access key of a request with a name and a secret, by HTTP's Basic; `None` without a
-    /// known one. Where no key is needed it has no name.
+    /// The access key of a request with a name and a secret in HTTP's Basic; `None` if it is
+    /// unknown. If no key is needed it has no name.
     pub(super) fn basic(&self, headers: &HeaderMap) -> Option<AccessKey> {
         let keys = match self {
             Self::Everybody => return Some(AccessKey::new("", "")),

@@ -14,19 +14,19 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 /// An answer that goes to a client.
 pub(super) type Answer = Response<AnswerBody>;
 
-/// Bytes of an answer. When it is dropped the request has ended, and is recorded.
+/// The bytes of an answer. Dropping it ends the request, which is then recorded.
 pub(super) struct AnswerBody {
     inner: s3s::Body,
     ending: Ending,
     /// Length of the body, if it is known.
     length: Option<u64>,
-    /// Since when the connection has no room for more.
+    /// Time since which the connection has no room.
     handed: Option<Instant>,
     _busy: Busy,
 }
 
 impl AnswerBody {
-    /// Of an answer whose head is complete.
+    /// For an answer whose head is complete.
     pub(super) fn wrap(answer: Response<s3s::Body>, ending: Ending, busy: Busy) -> Answer {
         let (mut parts, inner) = answer.into_parts();
         if let Ok(id) = ending.call.id().parse() {

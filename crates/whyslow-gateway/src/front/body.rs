@@ -1,4 +1,4 @@
-//! [`ClientBody`]: the body of a request, and the rate at which it must come.
+//! [`ClientBody`]: the body of a request, and its minimum rate.
 
 use super::call::Call;
 use super::checksums::Verifier;
@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// Why a body is not read to its end; the call knows more.
+/// The reason why a body is not read to its end; the call has the details.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the request's body is not what it should be")]
 pub(super) struct BodyFault;
 
-/// Bytes as the client sends them, at no less than a certain rate.
+/// Bytes of a client, at a minimum rate.
 pub(super) struct Arrival {
     incoming: Incoming,
-    /// Came before it was asked for.
+    /// Bytes that came before they were requested.
     early: Option<Bytes>,
     call: Call,
     pace: Pace,
-    /// Set while bytes are to come.
+    /// Whether bytes are outstanding.
     unread: Arc<AtomicBool>,
 }
 
@@ -41,7 +41,7 @@ impl Arrival {
         &self.call
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; `None` at the end.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BodyFault>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -57,7 +57,7 @@ impl Arrival {
         Ok(())
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; `None` at the end.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyFault>>> {
         if let Some(bytes) = self.early.take() {
             return Poll::Ready(Some(Ok(bytes)));
@@ -95,7 +95,7 @@ impl Arrival {
     }
 }
 
-/// A request's body, for the first that takes it.
+/// A request's body, for the first taker.
 #[derive(Clone)]
 pub(super) struct ClientBody(Arc<Mutex<Option<Arrival>>>);
 
@@ -104,7 +104,7 @@ impl ClientBody {
         Self(Arc::new(Mutex::new(Some(arrival))))
     }
 
-    /// For an operation that streams it.
+    /// Takes it for an operation that streams it.
     pub(super) fn take(&self) -> Option<Arrival> {
         self.lock().take()
     }
@@ -114,8 +114,7 @@ impl ClientBody {
     }
 }
 
-/// The same body for an operation that reads it as a document: its checksums are verified. Nothing
-/// is read of it before.
+/// The same body for an operation that reads it as a document, after verifying its checksums.
 pub(super) struct Document {
     body: ClientBody,
     call: Call,
@@ -124,12 +123,12 @@ pub(super) struct Document {
 
 impl Document {
     pub(super) fn new(body: &ClientBody, call: &Call, parts: &request::Parts) -> Self {
-        // Of CompleteMultipartUpload they are about the whole object, and not about the document.
+        // For CompleteMultipartUpload they belong to the whole object, and not to the document.
         let verifier = match completes_upload(parts) {
             true => Verifier::of_document(&parts.headers),
             false => Verifier::of(&parts.headers),
         };
-        // A header that makes no sense fails where the body is read, or where an object is stored.
+        // An invalid header fails when the body is read, or when an object is stored.
         Self { body: body.clone(), call: call.clone(), verifier: verifier.ok() }
     }
 
@@ -144,7 +143,7 @@ fn completes_upload(parts: &request::Parts) -> bool {
     parts.method == Method::POST && query.split('&').any(|pair| pair.starts_with("uploadId="))
 }
 
-/// Notes why.
+/// Records the reason.
 pub(super) fn fail(call: &Call, error: &S3Error) -> BodyFault {
     call.fail(error);
     BodyFault
@@ -167,7 +166,7 @@ impl Body for Document {
                 if let Some(verifier) = &mut this.verifier {
                     verifier.update(&bytes);
                 }
-                // A reader that knows the length asks for no more.
+                // A reader that knows the length requests no more.
                 if is_last {
                     this.verify()?;
                 }

@@ -1,4 +1,4 @@
-//! [`Call`]: what is noted of a request while it runs. [`Ending`] makes it a [`Record`].
+//! [`Call`]: the facts of a running request. [`Ending`] makes it a [`Record`].
 
 use super::record::{Record, Request, Sink, Times};
 use crate::pool::{Transfer, Transfers};
@@ -52,7 +52,7 @@ impl Call {
         &self.id
     }
 
-    /// What is asked, by whom.
+    /// Records the operation and the access key.
     pub(super) fn begin(&self, operation: &'static str, access_key: Option<&str>) {
         let mut notes = self.lock();
         notes.operation = Some(operation);
@@ -63,7 +63,7 @@ impl Call {
         self.lock().names = (Some(bucket.to_owned()), key.map(str::to_owned));
     }
 
-    /// Why it fails: the first reason counts.
+    /// Records the reason of a failure: the first one counts.
     pub(super) fn fail(&self, error: &S3Error) {
         let mut notes = self.lock();
         if notes.fault.is_none() {
@@ -72,7 +72,7 @@ impl Call {
         }
     }
 
-    /// The reason, as S3 answers it.
+    /// The reason, as S3's error.
     pub(super) fn fault(&self) -> Option<S3Error> {
         let Fault { code, message, status } = self.lock().fault.clone()?;
         let mut error = S3Error::with_message(code, message);
@@ -93,7 +93,7 @@ impl Call {
         notes.bytes_out
     }
 
-    /// The client gets 100, if it waits for it.
+    /// Sends 100 to a client that waits for it.
     pub(super) fn invite(&self) {
         self.lock().is_invited = true;
     }
@@ -102,12 +102,12 @@ impl Call {
         self.lock().is_invited
     }
 
-    /// The client was waited for.
+    /// Adds time spent waiting for the client.
     pub(super) fn waited(&self, time: Duration) {
         self.lock().client += time;
     }
 
-    /// Something was stored.
+    /// Records what was stored.
     pub(super) fn stored(&self, receipt: &Receipt) {
         let mut notes = self.lock();
         notes.sealing += receipt.sealing;
@@ -116,18 +116,18 @@ impl Call {
         }
     }
 
-    /// Something is read.
+    /// Records the transfers of a read.
     pub(super) fn reads(&self, transfers: &Transfers) {
         self.lock().transfers = Some(transfers.clone());
     }
 
-    /// The answer begins.
+    /// Records the beginning of the answer.
     pub(super) fn answered(&self, status: StatusCode) {
         let mut notes = self.lock();
         (notes.status, notes.answered) = (Some(status), Some(Instant::now()));
     }
 
-    /// The answer came to its end.
+    /// Records that the answer is complete.
     pub(super) fn finished(&self) {
         self.lock().is_whole = true;
     }

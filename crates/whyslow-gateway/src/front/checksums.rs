@@ -1,4 +1,4 @@
-//! [`Verifier`]: the checksums that a client sends with its bytes, and whether they are right.
+//! [`Verifier`]: compares the checksums that a client sends with its bytes.
 
 use crate::format;
 use base64::Engine;
@@ -8,7 +8,7 @@ use s3s::crypto::{Checksum, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};
 use s3s::{S3Error, S3ErrorCode, S3Result};
 use subtle::ConstantTimeEq;
 
-/// How a checksum is made.
+/// An algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Md5,
@@ -21,7 +21,7 @@ pub(super) enum Algorithm {
     Content,
 }
 
-/// Those with a field of their own, `x-amz-checksum-…`.
+/// The algorithms with a field of their own, `x-amz-checksum-…`.
 const NAMED: [(Algorithm, &str); 5] = [
     (Algorithm::Crc32, "x-amz-checksum-crc32"),
     (Algorithm::Crc32c, "x-amz-checksum-crc32c"),
@@ -89,7 +89,7 @@ impl Algorithm {
         NAMED.iter().find(|(_, field)| field.eq_ignore_ascii_case(name)).map(|&(algorithm, _)| algorithm)
     }
 
-    /// The one that objects are stored with; `None` for those that are about the request.
+    /// The algorithm that objects are stored with; `None` for checksums of the request.
     fn stored(self) -> Option<format::Algorithm> {
         Some(match self {
             Self::Crc32 => format::Algorithm::Crc32,
@@ -145,11 +145,11 @@ fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
 struct Check {
     algorithm: Algorithm,
     hasher: Hasher,
-    /// None: it comes behind the bytes.
+    /// `None` if it follows the bytes.
     expected: Option<Vec<u8>>,
 }
 
-/// Checksums that were verified, as their fields have them.
+/// Verified checksums, as in their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checksums(Vec<(Algorithm, String)>);
 
@@ -158,7 +158,7 @@ impl Checksums {
         self.0.iter().find(|(one, _)| *one == algorithm).map(|(_, sum)| sum.clone())
     }
 
-    /// As they are stored with the object.
+    /// The checksums to store with the object.
     pub(super) fn to_store(&self) -> format::Checksums {
         let mut sums = format::Checksums::default();
         for (algorithm, text) in &self.0 {
@@ -175,7 +175,7 @@ impl Checksums {
 pub(super) struct Verifier(Vec<Check>);
 
 impl Verifier {
-    /// By a request's header: all checksums in it are verified, and those that it announces.
+    /// Verifies all checksums in a request's header, and those that it announces.
     pub(super) fn of(headers: &HeaderMap) -> S3Result<Self> {
         let mut this = Self::of_document(headers)?;
         for (algorithm, name) in NAMED {
@@ -194,7 +194,7 @@ impl Verifier {
         Ok(this)
     }
 
-    /// The same of a request whose `x-amz-checksum-` fields are not about its body.
+    /// The same for a request whose `x-amz-checksum-` fields do not belong to its body.
     pub(super) fn of_document(headers: &HeaderMap) -> S3Result<Self> {
         let mut this = Self(Vec::new());
         if let Some(value) = headers.get("content-md5") {
@@ -212,7 +212,7 @@ impl Verifier {
     pub(super) fn or_default(mut self) -> Self {
         if !self.0.iter().any(|check| NAMED.iter().any(|(algorithm, _)| *algorithm == check.algorithm)) {
             let algorithm = Algorithm::Crc64Nvme;
-            // Expected as it will be: there is nothing to compare with.
+            // There is nothing to compare with, so the expected value is the computed one.
             self.0.push(Check { algorithm, hasher: algorithm.hasher(), expected: Some(Vec::new()) });
         }
         self
@@ -295,7 +295,8 @@ mod tests {
         verifier.finish(&headers(trailers))
     }
 
-    /// Of `hello`, by other programs: md5sum, sha1sum, sha256sum, crc32 of Python's zlib, awscrt.
+    /// Checksums of `hello` by other programs: md5sum, sha1sum, sha256sum, crc32 of Python's zlib,
+    /// awscrt.
     const RIGHT: [(&str, &str); 7] = [
         ("content-md5", "XUFAKrxLKna5cZ2REBfFkg=="),
         ("x-amz-checksum-crc32", "NhCmhg=="),
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!(sums.get(format::Algorithm::Crc32), Some(&[0x36, 0x10, 0xa6, 0x86][..]));
         assert_eq!(verify(&RIGHT, &[]).unwrap().to_store(), sums);
         assert_eq!(stated(&[RIGHT[1], ("x-amz-trailer", "x-amz-checksum-sha1")]), None);
-        // MD5 and SHA-256 of the signature are about the request.
+        // MD5 and the signature's SHA-256 belong to the request.
         assert_eq!(stated(&[RIGHT[0], RIGHT[6]]), None);
         assert_eq!(Verifier::default().or_default().stated(), None);
     }

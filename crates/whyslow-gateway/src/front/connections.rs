@@ -1,4 +1,4 @@
-//! [`Connections`]: how many there may be. One more closes the one that is idle for longest.
+//! [`Connections`]: limits their number. One more closes the one that is idle for longest.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ pub(super) struct Connections {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Orders arrivals and changes.
+    /// A counter that orders arrivals and changes.
     moment: u64,
     slots: BTreeMap<u64, State>,
 }
@@ -42,7 +42,7 @@ impl Connections {
         Arc::new(Self { most: most.max(1), inner: Mutex::default() })
     }
 
-    /// A place for one more; `None` if requests run on all of them.
+    /// A place for one more; `None` if all connections have running requests.
     pub(super) fn admit(self: &Arc<Self>) -> Option<Arc<Slot>> {
         let mut inner = self.lock();
         if inner.slots.len() >= self.most {
@@ -64,7 +64,7 @@ impl Connections {
 }
 
 impl Slot {
-    /// Ends when the place is needed.
+    /// Returns when the place is needed.
     pub(super) async fn closed(&self) {
         self.close.notified().await;
     }

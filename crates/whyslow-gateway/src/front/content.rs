@@ -1,5 +1,5 @@
-//! [`Upload`]: the bytes of an object or a part, out of a request: decoded, and verified before
-//! their end.
+//! [`Upload`]: the bytes of an object or a part in a request, decoded, and verified before their
+//! end.
 
 use super::body::{Arrival, BodyFault, ClientBody, fail};
 use super::checksums::{Checksums, Verifier};
@@ -15,7 +15,7 @@ use s3s::{S3Error, S3ErrorCode, S3Request, S3Result};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An upload of a client's.
+/// A client's upload.
 pub(super) struct Upload {
     arrival: Arrival,
     pub(super) length: u64,
@@ -23,12 +23,12 @@ pub(super) struct Upload {
     verifier: Verifier,
 }
 
-/// Objects up to this size are taken before they are stored if their checksums come behind them:
-/// this size is sealed at once, so little time is lost. Larger ones are stored without checksums.
+/// Objects up to this size are read before they are stored if their checksums follow them: this
+/// size is sealed at once, so little time is lost. Larger ones are stored without checksums.
 const HELD: u64 = 128 << 10;
 
-/// The memory that such objects may take: an eighth of all, so that it is never all that objects
-/// under way wait for.
+/// The memory for such objects: an eighth of all, so that objects under way never wait for it
+/// alone.
 #[derive(Clone)]
 pub(super) struct Holding {
     memory: Memory,
@@ -58,7 +58,7 @@ impl Verified {
 }
 
 impl Upload {
-    /// Takes the body of a request; of no use for a second time.
+    /// Takes the body of a request. A second call returns an empty one.
     pub(super) fn take<T>(request: &S3Request<T>, largest: u64) -> S3Result<Self> {
         let body = request.extensions.get::<ClientBody>().and_then(ClientBody::take);
         let arrival = body.ok_or_else(|| S3Error::with_message(S3ErrorCode::IncompleteBody, "there is no body"))?;
@@ -85,13 +85,13 @@ impl Upload {
         Ok(Self { arrival, length, decoder, verifier: Verifier::of(headers)? })
     }
 
-    /// Also computes what S3 does if the client sent no checksum.
+    /// Also computes S3's default checksum if the client sent none.
     pub(super) fn with_default_checksum(mut self) -> Self {
         self.verifier = self.verifier.or_default();
         self
     }
 
-    /// The same, and the checksums to store with the object, as far as they are known in time.
+    /// The same, with the checksums to store with the object, if they are known in time.
     pub(super) async fn content_and_checksums(
         self,
         holding: &Holding,
@@ -114,7 +114,7 @@ impl Upload {
         Ok((Content { length: content.length, bytes: bytes.boxed() }, verified, sums))
     }
 
-    /// The bytes, and where their checksums will be. A client that waits for 100 gets it.
+    /// The bytes, and the place of their checksums. Sends 100 to a client that waits for it.
     pub(super) async fn content(mut self) -> Result<(Content, Verified), BodyFault> {
         self.arrival.invite().await?;
         let (verified, length) = (Verified::default(), self.length);

@@ -1,4 +1,4 @@
-//! What goes wrong behind the endpoint, in S3's words.
+//! Errors behind the endpoint, as S3's errors.
 
 use super::call::Call;
 use crate::sealed::{SealedError, SealedErrorKind};
@@ -44,7 +44,7 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
         Kind::InvalidRange => (S3ErrorCode::InvalidRange, StatusCode::RANGE_NOT_SATISFIABLE),
         Kind::BucketExists => (S3ErrorCode::BucketAlreadyOwnedByYou, StatusCode::CONFLICT),
         Kind::BucketNotEmpty => (S3ErrorCode::BucketNotEmpty, StatusCode::CONFLICT),
-        // Another right of the client's would not help: it is the gateway that is refused.
+        // The gateway is refused, so another right of the client would not help.
         Kind::Forbidden => (custom("BackendAccessDenied"), StatusCode::BAD_GATEWAY),
         Kind::Content(_) => (S3ErrorCode::IncompleteBody, StatusCode::BAD_REQUEST),
         Kind::Fault(_) | Kind::Metadata(_) => (custom("ObjectNotAuthentic"), StatusCode::BAD_GATEWAY),
@@ -60,7 +60,7 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
     }
 }
 
-/// S3's own sentences where it has one; `None` if the client may read the reason.
+/// S3's own sentence, if it has one; `None` if the client may read the reason.
 fn public(kind: &SealedErrorKind) -> Option<&'static str> {
     use SealedErrorKind as Kind;
     Some(match kind {
@@ -83,12 +83,12 @@ fn custom(code: &'static str) -> S3ErrorCode {
     S3ErrorCode::Custom(code.into())
 }
 
-/// For what S3 has and this endpoint has not: it is never passed over in silence.
+/// For features of S3 that this endpoint lacks: they are refused, never ignored.
 pub(super) fn not_here(what: &str) -> S3Error {
     S3Error::with_message(S3ErrorCode::NotImplemented, format!("this endpoint has no {what}"))
 }
 
-/// For a request that makes no sense.
+/// For an invalid request.
 pub(super) fn invalid(message: impl Into<String>) -> S3Error {
     S3Error::with_message(S3ErrorCode::InvalidArgument, message.into())
 }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `s3s` reads requests, verifies the header's signature and writes answers. It gets no body of an
-//! object: it would hold each chunk in memory until its signature is there, and verifies no
-//! checksum. What an operation does is in `s3`; it speaks S3's words to [`crate::sealed`] alone.
+//! object, because it would hold each chunk in memory until the signature arrives, and verifies no
+//! checksum. `s3` has the operations, in the terms of S3; it calls [`crate::sealed`] alone.
 
 mod access;
 mod answer;

@@ -7,37 +7,38 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whose requests are answered.
+/// The requests that are answered.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Those that one of these keys signed.
+    /// Requests that one of these keys signed.
     Keys(AccessKeys),
-    /// Every request, whatever its signature: for loopback alone.
+    /// Every request, regardless of its signature: for loopback alone.
     Everybody,
 }
 
-/// What clients may use, and for how long.
+/// Limits for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once. One more closes the one that is idle for longest; when none is, it is
-    /// answered 503.
+    /// Maximum number of connections. One more closes the one that is idle for longest; if none is
+    /// idle, it gets 503.
     pub connections: usize,
     /// Bytes of a request's header.
     pub head_bytes: usize,
     /// From a connection's beginning, or the end of a request, to the end of the next header.
     pub head_time: Duration,
-    /// A client that we wait for moves [`Self::stall_bytes`] in this time: of its body, or of the
-    /// answer.
+    /// Time in which a client that we wait for must move [`Self::stall_bytes`] of its body or of
+    /// the answer.
     pub stall: Duration,
-    /// How many in that time.
+    /// Bytes to move in that time.
     pub stall_bytes: u64,
-    /// Bytes of the largest object or part that is taken in one request.
+    /// Maximum bytes of an object or part in one request.
     pub object_bytes: u64,
-    /// Bytes of an XML document of a client's.
+    /// Maximum bytes of a client's XML document.
     pub document_bytes: usize,
-    /// A client that waits longer for CompleteMultipartUpload gets white space, so that it stays.
+    /// After this time of CompleteMultipartUpload the client gets white space, so that it does not
+    /// give up.
     pub complete_patience: Duration,
-    /// Requests that run may take this long to end when the server stops.
+    /// Time that running requests get when the server stops.
     pub drain: Duration,
 }
 
@@ -58,28 +59,28 @@ impl Default for Limits {
     }
 }
 
-/// How the endpoint behaves.
+/// Options of the endpoint.
 #[derive(Clone)]
 pub struct FrontOptions {
-    /// Whose requests are answered.
+    /// The requests that are answered.
     pub access: Access,
-    /// Names under which buckets are hosts: of `s3.example.com`, `photos.s3.example.com` is the
+    /// Names under which buckets are hosts: with `s3.example.com`, `photos.s3.example.com` is the
     /// bucket `photos`.
     pub domains: Vec<String>,
     /// The answer to GetBucketLocation.
     pub region: String,
-    /// TLS; none is plain HTTP.
+    /// TLS; `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// What clients may use.
+    /// The limits for clients.
     pub limits: Limits,
-    /// Where `POST /upload/files` stores what names no bucket.
+    /// The bucket for `POST /upload/files` without a bucket.
     pub form_bucket: Option<String>,
     /// Gets a record of each request.
     pub sink: Arc<dyn Sink>,
 }
 
 impl FrontOptions {
-    /// For these clients; the rest as usual.
+    /// Options for these clients, with defaults.
     pub fn new(access: Access) -> Self {
         Self {
             access,

@@ -1,4 +1,4 @@
-//! [`Pace`]: the least rate of a client that is waited for.
+//! [`Pace`]: the minimum rate of a client that we wait for.
 
 use super::options::Limits;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// Counts time that was waited, and bytes that came in it. Time without a wait is free.
+/// Counts waiting time, and the bytes that moved in it. Other time does not count.
 #[derive(Debug)]
 pub(super) struct Pace {
     stall: Duration,
@@ -22,7 +22,7 @@ impl Pace {
         Self { stall: limits.stall, least: limits.stall_bytes, waited: Duration::ZERO, moved: 0, waits: None }
     }
 
-    /// Counts `bytes` that moved; gives the time that was waited for them.
+    /// Counts `bytes` that moved; returns the waiting time.
     pub(super) fn moved(&mut self, bytes: u64) -> Duration {
         let waited = self.waits.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
         self.waited += waited;
@@ -33,19 +33,19 @@ impl Pace {
         waited
     }
 
-    /// Nothing moves: ready when that has been so for too long.
+    /// Ready when nothing has moved for too long.
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let left = self.stall.saturating_sub(self.waited);
         let (_, sleep) = self.waits.get_or_insert_with(|| (Instant::now(), Box::pin(tokio::time::sleep(left))));
         sleep.as_mut().poll(cx)
     }
 
-    /// Whether these bytes are enough for the time that may be waited.
+    /// Whether these bytes suffice for the permitted waiting time.
     pub(super) fn is_enough(&self, bytes: u64) -> bool {
         bytes >= self.least
     }
 
-    /// Begins to count from zero.
+    /// Resets the counts.
     pub(super) fn restart(&mut self) {
         (self.moved, self.waited, self.waits) = (0, Duration::ZERO, None);
     }

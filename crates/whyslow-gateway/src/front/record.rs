@@ -1,4 +1,4 @@
-//! [`Record`]: what became of one request, as data. [`Sink`]s print and count it.
+//! [`Record`]: the result of one request, as data. [`Sink`]s print and count it.
 
 use crate::pool::{LimitingFactor, Transfer};
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,13 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::time::{Duration, SystemTime};
 
-/// Takes the records of all requests. It is called on the server's own threads: hand on what takes
-/// long.
+/// Takes the records of all requests. It runs on the server's own threads, so it must not block.
 pub trait Sink: Send + Sync {
-    /// A request has ended.
+    /// Called when a request has ended.
     fn record(&self, record: &Record);
 }
 
-/// Forgets all records.
+/// Discards all records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSink;
 
@@ -22,14 +21,14 @@ impl Sink for NoSink {
     fn record(&self, _: &Record) {}
 }
 
-/// A request's time at this side, one phase after the other.
+/// A request's time in this process, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// From the request's header to the answer's: for uploads that is all the work.
+    /// From the request's header to the answer's header: for uploads, the whole work.
     pub answer: Duration,
     /// From the answer's header to its last byte.
     pub body: Duration,
-    /// Of both, waiting for bytes of the client's.
+    /// Time spent waiting for the client's bytes; part of `answer` and `body`.
     pub client: Duration,
 }
 
@@ -43,7 +42,7 @@ impl Times {
 /// A request, as records, the log and the statistics have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// As `x-amz-request-id` has it: 16 hexadecimal digits.
+    /// The `x-amz-request-id`: 16 hexadecimal digits.
     pub id: String,
     /// The client's address.
     pub client: SocketAddr,
@@ -62,13 +61,13 @@ pub struct Request {
     pub status: Option<u16>,
     /// S3's code (`BadDigest`) when it failed. The codes are few: they may label a metric.
     pub error: Option<String>,
-    /// What went wrong, in words.
+    /// The error as a sentence.
     pub message: Option<String>,
-    /// Bytes of the request's body, as they came.
+    /// Bytes of the request's body, as received.
     pub bytes_in: u64,
     /// Bytes of the answer's body that were handed to the connection.
     pub bytes_out: u64,
-    /// Whether the answer came to its end.
+    /// Whether the answer is complete.
     #[serde(rename = "whole")]
     pub is_whole: bool,
 }
@@ -78,11 +77,11 @@ pub struct Request {
 pub struct Record {
     /// The request.
     pub request: Request,
-    /// When its header was there.
+    /// Time when its header was read.
     pub at: SystemTime,
-    /// Time of the processor for encrypting.
+    /// Processor time for encryption.
     pub sealing: Duration,
-    /// At this side.
+    /// Times in this process.
     pub times: Times,
     /// On the way to the storage: its phases, the connection (new or reused), its window at the
     /// start, and what limited it. `None` if no bytes were sent there, or the storage is a folder.
@@ -98,7 +97,7 @@ impl Deref for Record {
 }
 
 impl Record {
-    /// The largest limit on the way to the storage; `None` if it is not known.
+    /// The largest limit of the transfer to the storage; `None` if unknown.
     pub fn limited_by(&self) -> Option<LimitingFactor> {
         self.transfer.as_ref()?.limited_by()
     }

@@ -1,11 +1,11 @@
-//! [`AccessKey`] and [`Grant`]: what a client may do, and with which objects.
+//! [`AccessKey`] and [`Grant`]: a client's rights on objects.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
-/// What is done with objects.
+/// A right on objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// Their bytes and attributes are read.
@@ -27,9 +27,9 @@ impl Right {
 /// Rights on the keys of a bucket that begin with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Which ones.
+    /// The rights.
     pub rights: Vec<Right>,
-    /// `None`: in every bucket.
+    /// `None` for every bucket.
     pub bucket: Option<String>,
     /// Prefix of the keys; empty: all of them.
     pub prefix: String,
@@ -38,7 +38,7 @@ pub struct Grant {
 impl FromStr for Grant {
     type Err = &'static str;
 
-    /// `read,list:BUCKET/PREFIX`; without the bucket it is for all of them.
+    /// `read,list:BUCKET/PREFIX`; without a bucket it is for all buckets.
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let (words, place) = text.split_once(':').map_or((text, None), |(words, place)| (words, Some(place)));
         let rights: Option<Vec<_>> = words.split(',').map(|word| Right::of(word.trim())).collect();
@@ -67,18 +67,18 @@ pub struct AccessKey {
     pub id: String,
     /// The secret.
     pub secret: Zeroizing<String>,
-    /// What it may do; empty: everything.
+    /// Its rights; empty for all rights.
     pub grants: Vec<Grant>,
 }
 
 impl AccessKey {
-    /// One that may do everything.
+    /// A key with all rights.
     pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
         Self { id: id.into(), secret: Zeroizing::new(secret.into()), grants: Vec::new() }
     }
 }
 
-/// Access keys, which may be replaced while requests are served. Clones are the same.
+/// Access keys, which may be replaced while requests are served. Clones share them.
 #[derive(Clone, Debug)]
 pub struct AccessKeys(Arc<RwLock<Arc<[AccessKey]>>>);
 
@@ -89,12 +89,12 @@ impl From<Vec<AccessKey>> for AccessKeys {
 }
 
 impl AccessKeys {
-    /// Those that count now.
+    /// The current keys.
     pub fn current(&self) -> Arc<[AccessKey]> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Requests whose header was not read yet are compared with the other ones.
+    /// Replaces them for requests whose header was not read yet.
     pub fn replace(&self, other: &Self) {
         let keys = other.current();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
@@ -108,23 +108,23 @@ impl fmt::Debug for AccessKey {
     }
 }
 
-/// What an operation needs.
+/// The right that an operation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     /// This right on the key.
     On(Right),
-    /// This right on all of the bucket.
+    /// This right on the whole bucket.
     OnBucket(Right),
     /// Any right in the bucket.
     Any,
     /// To list all buckets.
     Buckets,
-    /// The keys are in the request's document, or the prefix is in its query: they are compared
-    /// when it was read.
+    /// The keys are in the request's document, or the prefix is in its query: they are checked
+    /// later.
     Each,
 }
 
-/// By S3's name of the operation. What is not known here needs the most.
+/// The right for an operation of this name. An unknown operation needs all rights.
 pub(super) fn need(operation: &str) -> Need {
     match operation {
         "GetObject" | "HeadObject" | "GetObjectTagging" | "GetObjectAcl" | "GetObjectAttributes" => {
@@ -152,15 +152,15 @@ pub(super) fn need(operation: &str) -> Need {
 }
 
 impl AccessKey {
-    /// Whether it may do this with a key, or with all keys that begin so. A key without grants may
-    /// do everything.
+    /// Whether it has a right on a key, or on all keys with this prefix. A key without grants has
+    /// all rights.
     pub(super) fn may(&self, right: Right, bucket: &str, key: &str) -> bool {
         let allows =
             |grant: &Grant| grant.rights.contains(&right) && grant.is_for(bucket) && key.starts_with(&grant.prefix);
         self.grants.is_empty() || self.grants.iter().any(allows)
     }
 
-    /// Whether it may do anything in a bucket.
+    /// Whether it has any right in a bucket.
     pub(super) fn may_use(&self, bucket: &str) -> bool {
         self.grants.is_empty() || self.grants.iter().any(|grant| grant.is_for(bucket))
     }

@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// When the system has no more to give, it is asked again after this time.
+/// Time until the next attempt when the system has no resources.
 const RETRY: Duration = Duration::from_millis(50);
 
 /// The endpoint that clients see.
@@ -38,12 +38,12 @@ impl fmt::Debug for Front {
 /// How a server ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections that were cut, because they had not ended in the time that they had.
+    /// Number of connections that were cut when their time was over.
     pub cut: usize,
 }
 
 impl Front {
-    /// Serves these objects.
+    /// A server of these objects.
     pub fn new(store: SealedStore, options: FrontOptions) -> Self {
         Self { service: Arc::new(Service::new(store, options)) }
     }
@@ -156,7 +156,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     };
     if !is_over {
         served.as_mut().graceful_shutdown();
-        // What went wrong on the way has been recorded with the request.
+        // Errors have been recorded with the request.
         let _ = served.await;
     }
 }

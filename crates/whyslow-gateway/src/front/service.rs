@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
-/// What all requests share.
+/// State that all requests share.
 pub(super) struct Service {
     s3: S3Service,
     pub(super) options: FrontOptions,
@@ -89,7 +89,7 @@ impl Service {
         Ok(AnswerBody::wrap(answer, ending, busy))
     }
 
-    /// What is refused before anything else is looked at.
+    /// Requests that are refused before any other check.
     fn refused(&self, parts: &mut request::Parts) -> Option<S3Error> {
         if matches!(self.options.access, Access::Everybody) {
             if is_of_web_page(&parts.headers, &parts.uri, &self.options.domains) {

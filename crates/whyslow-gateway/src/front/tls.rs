@@ -8,13 +8,13 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto, version};
 
-/// What is wrong with a certificate or its key.
+/// An error of a certificate or its key.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}: {why}")]
 pub struct TlsFileError {
     /// Which file.
     pub file: String,
-    /// What is wrong with it.
+    /// The error.
     pub why: String,
 }
 

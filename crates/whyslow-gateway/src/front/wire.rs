@@ -1,6 +1,6 @@
-//! [`Wire`]: a client's socket. A client that does not read the answer is cut. One that still sends
-//! when the connection closes is read for a moment, so that the answer reaches it and no reset
-//! overtakes it.
+//! [`Wire`]: a client's socket. A client that does not read the answer is cut. If it still sends
+//! when the connection closes, its bytes are read for a moment, so that no reset overtakes the
+//! answer.
 
 use super::options::Limits;
 use super::pace::Pace;
@@ -18,13 +18,13 @@ use whyslow_tcpinfo::tcp_info;
 /// Time and bytes for which a closing connection is still read.
 const LINGER: (Duration, u64) = (Duration::from_secs(2), 1 << 20);
 
-/// A connection of a client's.
+/// A client's connection.
 pub(super) struct Wire {
     stream: TcpStream,
     pace: Pace,
-    /// What the client's kernel had when we began to wait.
+    /// Acknowledged bytes when the waiting began.
     acked: Option<u64>,
-    /// The client has not sent all of its request.
+    /// Whether the client has not sent all of its request.
     unread: Arc<AtomicBool>,
     closing: Option<(Pin<Box<Sleep>>, u64)>,
 }
@@ -38,8 +38,8 @@ impl Wire {
         tcp_info::of(&self.stream)?.bytes_acked
     }
 
-    /// The limit of a write's wait. Bytes count when the client has taken them: a large buffer has
-    /// room only now and then.
+    /// Limits the wait of a write. Bytes count when the client has taken them: a large buffer
+    /// rarely has room.
     fn watch<T>(&mut self, cx: &mut Context<'_>, found: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if found.is_ready() {
             self.pace.moved(0);
@@ -112,7 +112,7 @@ impl AsyncWrite for Wire {
             let mut buffer = ReadBuf::new(&mut bytes);
             match ready!(Pin::new(&mut this.stream).poll_read(cx, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => *left = left.saturating_sub(buffer.filled().len() as u64),
-                // The end, or the client has left.
+                // The body has ended, or the client has left.
                 Ok(()) | Err(_) => return Poll::Ready(Ok(())),
             }
         }

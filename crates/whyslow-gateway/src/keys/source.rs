@@ -12,14 +12,14 @@ use zeroize::Zeroizing;
 /// More than any identity file has.
 const LONGEST: usize = 65_536;
 
-/// Where a secret is: `file:PATH`, `env:NAME`, or `command:PROGRAM AND ARGUMENTS`.
+/// The place of a secret: `file:PATH`, `env:NAME`, or `command:PROGRAM AND ARGUMENTS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretSource {
     /// In a file.
     File(PathBuf),
     /// In a variable of the environment.
     Environment(String),
-    /// What a program prints, started by the shell: `pass show gateway`, `age -d -i …`.
+    /// The output of a program, started by the shell: `pass show gateway`, `age -d -i …`.
     Command(String),
 }
 

@@ -87,7 +87,7 @@ fn a_program_prints_the_secret_or_fails() {
     assert_eq!(&**command("printf '%s' a b").unwrap(), "ab");
     let failed = command("echo secret; exit 3").unwrap_err().to_string();
     assert!(failed.contains("failed: exit status: 3") && !failed.contains("secret\n"), "{failed}");
-    // What prints on and on is stopped by the closed pipe.
+    // The closed pipe stops a program that prints without end.
     assert!(matches!(command("yes"), Err(SourceError::TooLong(_))));
 }
 

@@ -1,7 +1,7 @@
 //! [`Account`]: the kernel's `TCP_INFO` through one transfer, and the limits that it shows.
 //!
 //! `busy_time`, `rwnd_limited` and `sndbuf_limited` are the kernel's own sums. The rest of the busy
-//! time is divided by the state of the connection at its samples, so it is as fine as they are.
+//! time is divided by the state of the connection at each sample.
 
 use super::transfer::{LimitingFactor, Limits};
 use std::time::{Duration, Instant};
@@ -10,26 +10,26 @@ use whyslow_tcpinfo::tcp_info::TcpInfo;
 /// BBR paces above its bandwidth estimate by 2.77 while it looks for the path's rate, and by 1.25
 /// at most later (`bbr_high_gain`, `bbr_pacing_gain`).
 const STARTUP_GAIN: u64 = 2;
-/// `TCP_CA_Recovery`, from which on segments are held lost.
+/// `TCP_CA_Recovery`, from which on segments count as lost.
 const RECOVERY: u8 = 3;
 
-/// What the connection was doing since the last sample.
+/// The activity of the connection since the last sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The body goes out.
+    /// The body is being sent.
     Sending {
-        /// Its next bytes are not there yet.
+        /// Its next bytes have not arrived yet.
         is_starved: bool,
     },
-    /// All is sent, and the answer has not begun.
+    /// The request is sent, and the answer has not begun.
     Waiting,
-    /// The answer comes in.
+    /// The answer is being received.
     Receiving,
     /// The reader is busy with other work, and counts that time.
     Paused,
 }
 
-/// One transfer's.
+/// The account of one transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     is_bbr: bool,
@@ -44,7 +44,7 @@ impl Account {
         Self { is_bbr, at, first: info.clone(), last: info, limits: Limits::default() }
     }
 
-    /// When it was sampled last.
+    /// Time of the last sample.
     pub(crate) fn sampled(&self) -> Instant {
         self.at
     }
@@ -79,7 +79,7 @@ impl Account {
             let micros = field(now).unwrap_or(0).saturating_sub(field(before).unwrap_or(0));
             Duration::from_micros(micros)
         };
-        // The kernel counts in ticks: its sums may be ahead of the clock by one.
+        // The kernel counts in ticks: its sums may be ahead of the clock by one tick.
         let busy = grown(|info| info.busy_time).min(took);
         let receive_window = grown(|info| info.rwnd_limited).min(busy);
         let sender_cap = grown(|info| info.sndbuf_limited).min(busy.saturating_sub(receive_window));
@@ -90,7 +90,7 @@ impl Account {
         self.limits.add(not_busy, took.saturating_sub(busy));
     }
 
-    /// What held a sender that neither window nor buffer held.
+    /// The limit of a sender that neither window nor buffer limited.
     fn sender_state(&self, info: &TcpInfo, stage: Stage) -> LimitingFactor {
         if info.ca_state.is_some_and(|state| state >= RECOVERY) {
             return LimitingFactor::LossRecovery;

@@ -1,4 +1,4 @@
-//! [`Addresses`]: a name's addresses, resolved again now and then, and used evenly.
+//! [`Addresses`]: a name's addresses, resolved regularly, and used evenly.
 
 use super::error::PoolError;
 use super::options::Endpoint;
@@ -7,9 +7,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An address that failed comes last for this time.
+/// A failed address comes last for this time.
 const AVOIDED_FOR: Duration = Duration::from_secs(30);
-/// A resolver that takes longer is taken to have failed.
+/// A resolver that takes longer counts as failed.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The addresses of one endpoint.
@@ -19,7 +19,7 @@ pub(crate) struct Addresses {
     port: u16,
     every: Duration,
     state: Arc<Mutex<State>>,
-    /// One looks up at a time.
+    /// Ensures that one lookup runs at a time.
     looking: tokio::sync::Mutex<()>,
 }
 
@@ -60,7 +60,7 @@ impl Addresses {
         Self { host, port, every, state: Arc::default(), looking: tokio::sync::Mutex::new(()) }
     }
 
-    /// Those to try, in order: with the fewest connections first, those that failed last.
+    /// The addresses to try, in order: those with the fewest connections first, failed ones last.
     pub(crate) async fn in_order(&self) -> Result<Vec<SocketAddr>, PoolError> {
         let _one = self.looking.lock().await;
         let is_fresh = lock(&self.state).resolved.is_some_and(|at| at.elapsed() < self.every);
@@ -72,7 +72,7 @@ impl Addresses {
                     state.failed.retain(|address, _| known.contains(address));
                     state.known = known;
                 }
-                // Yesterday's addresses are better than none.
+                // Old addresses are better than none.
                 Err(error) if lock(&self.state).known.is_empty() => return Err(error),
                 Err(_) => {}
             }
@@ -103,7 +103,7 @@ impl Addresses {
         if known.is_empty() { Err(failed("the answer has none".to_owned())) } else { Ok(known) }
     }
 
-    /// A connection to this one is open.
+    /// Called when a connection to this address is open.
     pub(crate) fn connected(&self, address: SocketAddr) -> InUse {
         let mut state = lock(&self.state);
         state.failed.remove(&address);
@@ -111,7 +111,7 @@ impl Addresses {
         InUse { state: Arc::clone(&self.state), address }
     }
 
-    /// This one took no connection.
+    /// Called when this address accepted no connection.
     pub(crate) fn failed(&self, address: SocketAddr) {
         lock(&self.state).failed.insert(address, Instant::now());
     }
@@ -132,7 +132,7 @@ mod tests {
         lock(&addresses.state).known = vec![a, b, c];
         let held = addresses.connected(a);
         addresses.failed(b);
-        // What was resolved once goes on to be used.
+        // Resolved addresses remain in use.
         assert_eq!(addresses.in_order().await.unwrap(), [c, a, b]);
         drop(held);
         let _other = addresses.connected(c);

@@ -1,4 +1,4 @@
-//! [`Answer`]: an answer's head, and its body as it comes.
+//! [`Answer`]: an answer's head, and its body as it arrives.
 
 use super::account::Stage;
 use super::body::SendBody;
@@ -22,23 +22,23 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// What a request is made for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A client's request.
     Request,
-    /// It keeps a connection open or opens its window.
+    /// It keeps a connection open or widens its window.
     Warmth,
 }
 
-/// What is noted of a request while it is under way.
+/// The facts of a running request.
 #[derive(Debug)]
 pub(crate) struct Exchanged {
     transfer: Transfer,
     began: Instant,
     head: Option<Instant>,
     purpose: Purpose,
-    /// Of which it is one.
+    /// The group of transfers that it belongs to.
     transfers: Option<Transfers>,
     /// Bytes that the connection had written before.
     written: u64,
@@ -77,7 +77,7 @@ impl Exchanged {
         view.counts().0 - self.written >= self.transfer.sent
     }
 
-    /// The answer has begun.
+    /// Called when the answer has begun.
     pub(crate) fn head_is_there(&mut self, view: &WireView) {
         let (written, read) = view.times();
         let now = Instant::now();
@@ -88,7 +88,7 @@ impl Exchanged {
         self.head = Some(read);
     }
 
-    /// The transfer has ended.
+    /// Called when the transfer has ended.
     pub(crate) fn finish(&mut self, shared: &Shared, view: &WireView, is_whole: bool) {
         let transfer = &mut self.transfer;
         transfer.is_whole = is_whole;
@@ -121,7 +121,7 @@ pub struct Answer {
     watch: Watch,
     look: Pin<Box<Sleep>>,
     handed_out: Option<Instant>,
-    /// The transfer has ended, and the connection may be another one's.
+    /// Whether the transfer has ended, so that the connection may be another request's.
     is_accounted: bool,
 }
 
@@ -152,12 +152,12 @@ impl Answer {
         &self.head.headers
     }
 
-    /// What became of the request; whole once the body was read to its end.
+    /// The transfer so far; complete when the body was read to its end.
     pub fn transfer(&self) -> &Transfer {
         &self.exchanged.transfer
     }
 
-    /// Adds what becomes of the request to others, once its answer has come or was dropped.
+    /// Adds the result of the request to others, after its answer has come or was dropped.
     #[must_use]
     pub fn one_of(mut self, transfers: &Transfers) -> Self {
         if self.is_accounted {
@@ -168,10 +168,10 @@ impl Answer {
         self
     }
 
-    /// The next bytes of the body; none at its end.
+    /// The next bytes of the body; `None` at its end.
     ///
     /// # Errors
-    /// When the connection breaks or nothing moves on it. There is nothing more then.
+    /// If the connection breaks or nothing moves on it. Later calls return `None`.
     pub async fn chunk(&mut self) -> Option<Result<Bytes, PoolError>> {
         std::future::poll_fn(|cx| self.poll_chunk(cx)).await
     }
@@ -179,7 +179,7 @@ impl Answer {
     /// Reads a body that is small.
     ///
     /// # Errors
-    /// When the connection breaks, or the body has more than `most` bytes.
+    /// If the connection breaks, or the body has more than `most` bytes.
     pub async fn read(&mut self, most: usize) -> Result<Bytes, PoolError> {
         let mut all = BytesMut::new();
         while let Some(chunk) = self.chunk().await {
@@ -209,7 +209,7 @@ impl Answer {
                     self.view.sample(Stage::Receiving);
                     self.handed_out = Some(Instant::now());
                     if self.body.is_end_stream() {
-                        // A reader that knows the length does not ask for more.
+                        // A reader that knows the length requests no more.
                         self.account(true);
                     }
                     return Poll::Ready(Some(Ok(data)));
@@ -222,7 +222,7 @@ impl Answer {
                 }
                 Poll::Pending => ready!(self.look.as_mut().poll(cx)),
             }
-            // What is waited for is the path, so that silence is a stall as well.
+            // The wait is for the path, so silence is a stall as well.
             if let Some(Fault::Stalled(moved, over)) = self.look_at(WaitsFor::Path(u64::MAX)) {
                 self.shared.counters.count(|counts| counts.stalled += 1);
                 let why = format!("only {moved} bytes came in {:.1} s", over.as_secs_f64());
@@ -231,7 +231,7 @@ impl Answer {
         }
     }
 
-    /// Looks whether bytes move, and when to look again.
+    /// Checks whether bytes move, and returns when to check again.
     fn look_at(&mut self, waits_for: WaitsFor) -> Option<Fault> {
         let timeouts = &self.shared.options.timeouts;
         self.look.as_mut().reset(tokio::time::Instant::now() + Watch::interval(timeouts));
@@ -280,7 +280,7 @@ impl Drop for Answer {
             && self.exchanged.is_sent(&self.view)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            // All was read, though not its end.
+            // The content was read, but not its end.
             runtime.spawn(async move { std::future::poll_fn(|cx| lease.poll_hand_back(cx)).await });
         }
     }
@@ -290,7 +290,7 @@ fn closes(headers: &HeaderMap) -> bool {
     headers.get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
 }
 
-/// `timeout` of a Keep-Alive field.
+/// The `timeout` of a Keep-Alive field.
 fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get("keep-alive")?.to_str().ok()?;
     let seconds = value.split(',').find_map(|item| item.trim().strip_prefix("timeout="))?;

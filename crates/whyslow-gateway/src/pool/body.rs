@@ -1,4 +1,4 @@
-//! [`Body`]: what is sent with a request, and can be sent again while it is held whole.
+//! [`Body`]: the body of a request. It can be sent again while it is held whole.
 
 use super::chunks::{self, Chunks};
 use bytes::Bytes;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::sync::Notify;
 
-/// Most that the connection takes at once: what lies there cannot be taken back.
+/// Maximum bytes that the connection takes at once: they cannot be taken back.
 const PIECE: usize = 64 << 10;
 
 /// Bytes that come when there is room for them.
 pub type ByteStream = BoxStream<'static, Result<Bytes, BodyError>>;
 
-/// Why a body ended before its length.
+/// The reason why a body ended before its length.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BodyError {
     /// The source of the bytes failed.
@@ -29,10 +29,10 @@ pub enum BodyError {
     Length {
         /// The announced length.
         announced: u64,
-        /// What came.
+        /// Bytes that arrived.
         got: u64,
     },
-    /// Another attempt sends it by now.
+    /// Another attempt sends it now.
     #[error("the body is sent by another attempt")]
     Superseded,
 }
@@ -43,7 +43,7 @@ pub enum BodyError {
 pub struct LetGo(Arc<AtomicBool>);
 
 impl LetGo {
-    /// The body releases those bytes at its next poll, and holds none from then on.
+    /// The body releases those bytes at its next poll, and holds no bytes afterwards.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -64,36 +64,36 @@ pub struct Body {
 }
 
 struct State {
-    /// The beginning, as long as all that was taken is in it.
+    /// The beginning, while it contains all bytes that were taken.
     held: Vec<Bytes>,
     held_bytes: u64,
-    /// Most of it that is held.
+    /// Maximum bytes to hold.
     replay: u64,
-    /// Something was let go: the body cannot begin again.
+    /// Whether bytes were released: the body cannot begin again.
     is_past: bool,
     rest: Option<ByteStream>,
-    /// Taken from `rest`, or held from the beginning.
+    /// Bytes taken from `rest`, or held from the beginning.
     taken: u64,
-    /// Which attempt may read.
+    /// The attempt that may read.
     attempt: u64,
     error: Option<BodyError>,
     let_go: LetGo,
 }
 
 impl Body {
-    /// No bytes.
+    /// A body without bytes.
     pub fn empty() -> Self {
         Self::chunks(Vec::new())
     }
 
-    /// Bytes that are there; they are held until the request is answered.
+    /// A body of existing bytes; they are held until the request is answered.
     pub fn chunks(chunks: Vec<Bytes>) -> Self {
         let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
         Self::with(length, State { held_bytes: length, replay: length, taken: length, ..State::new(chunks, None) })
     }
 
-    /// Exactly `length` bytes of a stream, taken as the connection has room for them. The first
-    /// `replay` bytes are held: while no more was taken the body can be sent again.
+    /// A body of exactly `length` bytes of a stream, taken as the connection has room for them. The
+    /// first `replay` bytes are held: until more are taken, the body can be sent again.
     pub fn stream(length: u64, replay: u64, stream: ByteStream) -> Self {
         Self::with(length, State { replay, ..State::new(Vec::new(), Some(stream)) })
     }
@@ -108,13 +108,13 @@ impl Body {
         Self { length, is_one_of_many: false, is_chunked: false, taken, state }
     }
 
-    /// Other bodies are sent at the same time over connections of their own.
+    /// Marks that other bodies are sent at the same time over connections of their own.
     #[must_use]
     pub fn one_of_many(self) -> Self {
         Self { is_one_of_many: true, ..self }
     }
 
-    /// It is sent in chunks with a checksum behind them (`aws-chunked`).
+    /// Sends it in chunks followed by a checksum (`aws-chunked`).
     #[must_use]
     pub(crate) fn in_chunks(&self) -> Self {
         Self { is_chunked: true, ..self.clone() }
@@ -124,7 +124,7 @@ impl Body {
         self.is_chunked
     }
 
-    /// Bytes that are sent.
+    /// Bytes to send.
     pub(crate) fn sent_len(&self) -> u64 {
         if self.is_chunked { chunks::coded(self.length) } else { self.length }
     }
@@ -133,7 +133,7 @@ impl Body {
         self.is_one_of_many
     }
 
-    /// Waits until a connection has taken the last byte. One waits at a time.
+    /// Waits until a connection has taken the last byte. Only one caller may wait.
     pub async fn taken(&self) {
         self.taken.notified().await;
     }
@@ -154,12 +154,12 @@ impl Body {
         !state.is_past && state.error.is_none()
     }
 
-    /// Why its source failed, if it did.
+    /// The error of its source, if it failed.
     pub fn error(&self) -> Option<BodyError> {
         self.lock().error.clone()
     }
 
-    /// Begins an attempt; an earlier one reads nothing any more.
+    /// Begins an attempt; earlier attempts read no more.
     pub(crate) fn begin(&self) -> SendBody {
         let mut state = self.lock();
         state.attempt += 1;
@@ -260,19 +260,19 @@ impl State {
     }
 }
 
-/// How far an attempt came.
+/// The progress of an attempt.
 #[derive(Debug, Default)]
 pub(crate) struct SendProgress {
     state: Mutex<(bool, bool)>,
 }
 
 impl SendProgress {
-    /// All of the body was handed to the connection.
+    /// Whether all of the body was handed to the connection.
     pub(crate) fn is_whole(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The connection waits for the source of the bytes.
+    /// Whether the connection waits for the source of the bytes.
     pub(crate) fn is_starved(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -288,12 +288,12 @@ pub(crate) struct SendBody {
     body: Body,
     attempt: u64,
     next: usize,
-    /// Bytes of the body.
+    /// Bytes of the body that were taken.
     taken: u64,
-    /// Of the last chunk.
+    /// The rest of the last chunk.
     left_over: Bytes,
     chunks: Option<Chunks>,
-    /// Bytes as they are sent.
+    /// Bytes that were sent.
     sent: u64,
     progress: Arc<SendProgress>,
 }
@@ -307,7 +307,7 @@ impl SendBody {
         Arc::clone(&self.progress)
     }
 
-    /// The next bytes of the body, [`PIECE`] at most.
+    /// Returns the next bytes of the body: at most [`PIECE`].
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, BodyError>> {
         let found = if self.left_over.is_empty() {
             let mut state = self.body.lock();

@@ -1,11 +1,11 @@
-//! [`Chunks`]: a body in the coding `aws-chunked`, with its CRC-32 behind it.
+//! [`Chunks`]: a body in the coding `aws-chunked`, followed by its CRC-32.
 //!
 //! ```text
 //!   10000⏎ 65,536 bytes⏎ … 7d0⏎ 2,000 bytes⏎ 0⏎ x-amz-checksum-crc32:…⏎ ⏎
 //! ```
 //!
-//! A server that decodes this notices when the end is missing, also one that stores a body that is
-//! shorter than its Content-Length.
+//! A server that decodes this notices a missing end, even if it would store a body that is shorter
+//! than its Content-Length.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,9 +14,9 @@ use crc_fast::{CrcAlgorithm, Digest};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Bytes of each chunk but the last. S3 takes none below 8 KiB.
+/// Bytes of each chunk but the last. S3 refuses chunks below 8 KiB.
 const CHUNK: u64 = 64 << 10;
-/// The field behind the bytes.
+/// The field after the bytes.
 pub(crate) const TRAILER: &str = "x-amz-checksum-crc32";
 /// `0⏎`, the field's name, a colon, four bytes in base64, `⏎⏎`.
 const END: u64 = 3 + TRAILER.len() as u64 + 1 + 8 + 4;
@@ -32,11 +32,11 @@ fn head(size: u64) -> String {
     format!("{size:x}\r\n")
 }
 
-/// Takes the bytes of a body of known length, and gives their coded form piece by piece.
+/// Takes the bytes of a body of known length, and returns their coded form piece by piece.
 pub(crate) struct Chunks {
     /// Bytes of the body beyond the open chunk.
     left: u64,
-    /// Of the chunk that is open.
+    /// Bytes of the open chunk.
     in_chunk: u64,
     sum: Digest,
     ready: VecDeque<Bytes>,
@@ -56,7 +56,7 @@ impl Chunks {
         this
     }
 
-    /// Takes the next bytes of the body; bytes beyond its length are left out.
+    /// Takes the next bytes of the body; bytes beyond its length are dropped.
     pub(crate) fn push(&mut self, mut bytes: Bytes) {
         while !bytes.is_empty() && self.in_chunk > 0 {
             let count = usize::try_from(self.in_chunk).unwrap_or(usize::MAX).min(bytes.len());
@@ -71,7 +71,7 @@ impl Chunks {
         }
     }
 
-    /// The next piece of the coded form. `None` when more of the body must be pushed.
+    /// The next piece of the coded form; `None` if more of the body must be pushed.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }

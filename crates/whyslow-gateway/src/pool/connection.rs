@@ -1,4 +1,4 @@
-//! [`Connection`]: an open one that takes a request at a time, and how it came about.
+//! [`Connection`]: an open connection, which takes a request at a time, and how it was opened.
 
 use super::addresses::{Addresses, InUse};
 use super::body::SendBody;
@@ -22,14 +22,14 @@ use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 
-/// An address that has not answered by then is joined by the next one (RFC 8305 section 5, for
-/// paths that are longer than those it has in mind).
+/// If an address has not answered by then, the next one is tried as well (RFC 8305 section 5, for
+/// longer paths).
 const HEAD_START: Duration = Duration::from_millis(700);
 /// A connection ends if no byte is acknowledged for this time (`TCP_USER_TIMEOUT`).
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
-/// How long it took to open.
+/// The times of opening it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Opening {
     pub resolve: Duration,
@@ -37,12 +37,12 @@ pub(crate) struct Opening {
     pub tls: Duration,
 }
 
-/// What bursts have done to its window.
+/// The effect of bursts on its window.
 #[derive(Debug, Default)]
 pub(crate) struct Warmed {
     /// Bursts so far.
     pub bursts: AtomicU32,
-    /// Another one would not help.
+    /// Whether another burst would not help.
     pub is_done: AtomicBool,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Warmed {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub id: u64,
-    /// Ends before the sender goes: a driver that ends by itself was ended by the server.
+    /// Ends before the sender is dropped: if a driver ends by itself, the server ended it.
     _driver: Driver,
     pub sender: http1::SendRequest<SendBody>,
     pub view: WireView,
     pub is_tls: bool,
-    /// Served so far.
+    /// Requests served so far.
     pub requests: u64,
-    /// Until the first request has it.
+    /// Kept until the first request takes it.
     pub opening: Option<Opening>,
     pub warmed: Arc<Warmed>,
 }
@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// What all connections of a pool have in common.
+/// State that all connections of a pool share.
 pub(crate) struct Opener<'a> {
     pub endpoint: &'a Endpoint,
     pub addresses: &'a Addresses,
@@ -79,7 +79,7 @@ pub(crate) struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    /// Opens one. `ended` is called when its socket is closed, by either side.
+    /// Opens a connection. `ended` is called when its socket is closed, by either side.
     pub(crate) async fn open<F>(&self, id: u64, ended: F) -> Result<Connection, PoolError>
     where
         F: FnOnce(&WireView) + Send + 'static,
@@ -110,7 +110,7 @@ impl Opener<'_> {
         Ok(Connection { id, sender, _driver: driver, view, is_tls, requests: 0, opening, warmed: Arc::default() })
     }
 
-    /// Tries the addresses in turn; one that is slow is joined by the next.
+    /// Tries the addresses in turn; if one is slow, the next is tried at the same time.
     async fn connect(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, SocketAddr), PoolError> {
         let mut waiting = addresses.iter().copied();
         let mut running = FuturesUnordered::new();
@@ -164,13 +164,13 @@ impl Opener<'_> {
     }
 }
 
-/// Chooses BBR, if that is wanted; whether a connection has it. Only Linux has a choice.
+/// Chooses BBR, if requested; returns whether the connection has it. Only Linux has a choice.
 #[cfg(target_os = "linux")]
 fn choose_bbr(stream: &TcpStream, is_wanted: bool) -> bool {
     let socket = socket2::SockRef::from(stream);
     if is_wanted {
-        // Now, since a route may name its own (`congctl`) when the connection is made. Where it is
-        // not permitted after all, the system's own choice remains.
+        // Set now, since a route may name its own (`congctl`) when the connection is made. If it is
+        // not permitted, the system's own choice remains.
         let _ = socket.set_tcp_congestion(b"bbr");
     }
     socket.tcp_congestion().unwrap_or_default().starts_with(b"bbr")
@@ -181,8 +181,8 @@ fn choose_bbr(_: &TcpStream, _: bool) -> bool {
     false
 }
 
-/// Begins HTTP. The driver owns the socket: with it, it closes. It reads while the connection is
-/// idle, so that a FIN is met when it comes.
+/// Begins HTTP. The driver owns the socket and closes it. It reads while the connection is idle, so
+/// that it notices a FIN at once.
 async fn speak<S, F>(stream: S, view: WireView, in_use: InUse, ended: F) -> hyper::Result<Speaking>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -191,7 +191,7 @@ where
     let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
     let at_end = AtEnd { view, in_use: Some(in_use), ended: Some(ended) };
     let task = tokio::spawn(async move {
-        // It outlives the socket, also where the task is ended from outside.
+        // It outlives the socket, also if the task is ended from outside.
         let at_end = at_end;
         let _ = driver.await;
         at_end.view.note_closed();
@@ -201,8 +201,8 @@ where
 
 type Speaking = (http1::SendRequest<SendBody>, Driver);
 
-/// Ends with its connection. Left to itself, a driver whose request was dropped goes on to write
-/// what it has, for as long as the server does not read.
+/// Ends with its connection. Otherwise a driver whose request was dropped would continue to write
+/// for as long as the server does not read.
 #[derive(Debug)]
 pub(crate) struct Driver(AbortHandle);
 
@@ -212,7 +212,7 @@ impl Drop for Driver {
     }
 }
 
-/// What is to do when a socket is closed.
+/// The action when a socket is closed.
 struct AtEnd<F: FnOnce(&WireView)> {
     view: WireView,
     in_use: Option<InUse>,

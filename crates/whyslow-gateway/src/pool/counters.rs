@@ -1,4 +1,4 @@
-//! [`Counts`]: what a pool did, and what that cost.
+//! [`Counts`]: the actions of a pool, and their cost.
 
 use super::transfer::{Limits, Transfer};
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Transfers that are kept for later reports.
 const RECENT: usize = 256;
 
-/// Since the pool began.
+/// Counts since the pool began.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Connections opened.
@@ -16,21 +16,21 @@ pub struct Counts {
     pub closed_idle: u64,
     /// Requests that were answered, in whole or in part.
     pub requests: u64,
-    /// Those on a connection that had served others before.
+    /// Requests on a connection that had served others before.
     pub reused: u64,
-    /// Requests sent again since an idle connection had been closed.
+    /// Requests sent again because an idle connection had been closed.
     pub replayed: u64,
-    /// Requests refused since too many waited.
+    /// Requests refused because too many waited.
     pub refused: u64,
-    /// Transfers given up since nothing moved.
+    /// Transfers given up because nothing moved.
     pub stalled: u64,
     /// Requests made only to keep connections open.
     pub heartbeats: u64,
     /// Requests made only to open windows.
     pub bursts: u64,
-    /// Bytes of these.
+    /// Bytes of bursts.
     pub burst_bytes: u64,
-    /// Uploads that were larger than the window they met.
+    /// Uploads that were larger than the window of their connection.
     pub window_misses: u64,
     /// Bytes of requests' bodies.
     pub sent: u64,
@@ -46,7 +46,7 @@ struct State {
     recent: VecDeque<Transfer>,
 }
 
-/// Shared by all that happens in a pool.
+/// Counts that all parts of a pool share.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Mutex<State>);
 
@@ -59,7 +59,7 @@ impl Counters {
         change(&mut self.lock().counts);
     }
 
-    /// A transfer of a client's request has ended.
+    /// Called when the transfer of a client's request has ended.
     pub(crate) fn record(&self, transfer: &Transfer) {
         let mut state = self.lock();
         let counts = &mut state.counts;

@@ -1,9 +1,9 @@
-//! [`Watch`]: gives up on a transfer that does not move, and never on one that does.
+//! [`Watch`]: gives up on a transfer that does not move.
 
 use super::options::Timeouts;
 use std::time::{Duration, Instant};
 
-/// What a transfer waits for.
+/// The party that a transfer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitsFor {
     /// This side: for bytes to send, or for room to read.
@@ -14,16 +14,16 @@ pub(crate) enum WaitsFor {
     Server,
 }
 
-/// Why a transfer is given up.
+/// The reason to give up a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Only this many bytes moved in this time.
     Stalled(u64, Duration),
-    /// No answer for such a time.
+    /// No answer came within this time.
     NoAnswer(Duration),
 }
 
-/// One transfer's.
+/// The watch of one transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     since: Instant,
@@ -37,12 +37,12 @@ impl Watch {
         Self { since: now, moved, silent_since: now, last: moved }
     }
 
-    /// How often to look.
+    /// Time between two checks.
     pub(crate) fn interval(timeouts: &Timeouts) -> Duration {
         (timeouts.stall.min(timeouts.answer) / 4).max(Duration::from_millis(10))
     }
 
-    /// Looks at how many bytes have moved on the connection since it began.
+    /// Checks the bytes that have moved on the connection since it began.
     pub(crate) fn check(&mut self, now: Instant, moved: u64, waits_for: WaitsFor, limits: &Timeouts) -> Option<Fault> {
         if moved != self.last || waits_for != WaitsFor::Server {
             self.silent_since = now;

@@ -1,14 +1,15 @@
-//! [`PoolError`]: why there is no answer, and how much of the request can have arrived.
+//! [`PoolError`]: the reason for a missing answer, and the part of the request that may have
+//! arrived.
 
 use super::body::BodyError;
 use super::options::EndpointError;
 use super::tls::TlsError;
 use std::time::Duration;
 
-/// How much of a request the server can have.
+/// The part of a request that the server may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sent {
-    /// Not a byte was written.
+    /// No byte was written.
     Nothing,
     /// Some; the announced length was not reached, so that no server can have acted on it.
     Part,
@@ -16,28 +17,28 @@ pub enum Sent {
     All,
 }
 
-/// Why a request was not answered in full.
+/// The reason why a request was not answered in full.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PoolError {
-    /// Too many requests wait for a connection already.
+    /// Too many requests are waiting for a connection.
     #[error("{waiting} requests wait for a connection to {endpoint} already: try again in {} ms", retry_after.as_millis())]
     Busy {
         /// Requests that wait.
         waiting: usize,
-        /// Where to.
+        /// The server.
         endpoint: String,
-        /// When it may be better.
+        /// Time after which to try again.
         retry_after: Duration,
     },
     /// No connection was free in time.
     #[error("no connection to {endpoint} was free within {} ms", waited.as_millis())]
     NoConnection {
-        /// Where to.
+        /// The server.
         endpoint: String,
-        /// How long the request waited.
+        /// Waiting time of the request.
         waited: Duration,
     },
-    /// The endpoint makes no sense.
+    /// The endpoint is invalid.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// The name has no address.
@@ -48,43 +49,43 @@ pub enum PoolError {
         /// The resolver's error.
         why: String,
     },
-    /// No address took a connection.
+    /// No address accepted a connection.
     #[error("no connection to {endpoint}: {why}")]
     Connect {
-        /// Where to.
+        /// The server.
         endpoint: String,
-        /// Each address and what became of it.
+        /// Each address with its result.
         why: String,
     },
     /// The TLS handshake failed.
     #[error("TLS with {endpoint}: {why}")]
     Tls {
-        /// With whom.
+        /// The server.
         endpoint: String,
-        /// What went wrong.
+        /// The error.
         why: TlsError,
     },
-    /// The connection broke before the answer's head was there.
+    /// The connection broke before the answer's head arrived.
     #[error("the connection broke{}: {why}", if *is_reused { " (it had been idle)" } else { "" })]
     Broken {
-        /// What can have arrived.
+        /// The part that may have arrived.
         sent: Sent,
         /// Whether it had served requests before.
         is_reused: bool,
         /// The error of hyper or of the kernel.
         why: String,
     },
-    /// Fewer bytes went through than a usable path carries.
+    /// Fewer bytes moved than a usable path carries.
     #[error("only {moved} bytes in {:.1} s", over.as_secs_f64())]
     Stalled {
-        /// What can have arrived.
+        /// The part that may have arrived.
         sent: Sent,
         /// Bytes that were acknowledged or received.
         moved: u64,
-        /// In this time.
+        /// The time in which they moved.
         over: Duration,
     },
-    /// All was sent, and no answer came.
+    /// The request was sent, and no answer came.
     #[error("no answer within {:.1} s", waited.as_secs_f64())]
     NoAnswer {
         /// The time of the wait.
@@ -93,7 +94,7 @@ pub enum PoolError {
     /// The answer ended before its length.
     #[error("the answer was cut after {received} bytes: {why}")]
     Cut {
-        /// Bytes of its body that came.
+        /// Bytes of its body that arrived.
         received: u64,
         /// The error of hyper.
         why: String,
@@ -104,7 +105,7 @@ pub enum PoolError {
 }
 
 impl PoolError {
-    /// What can have arrived at the server.
+    /// The part that may have arrived at the server.
     pub fn sent(&self) -> Sent {
         match self {
             Self::Broken { sent, .. } | Self::Stalled { sent, .. } => *sent,
@@ -114,13 +115,13 @@ impl PoolError {
         }
     }
 
-    /// Whether the next try may well meet the same.
+    /// Whether another idle connection may have the same error.
     pub(crate) fn is_stale_connection(&self) -> bool {
         matches!(self, Self::Broken { is_reused: true, .. })
     }
 }
 
-/// With what lies below, which hyper leaves out.
+/// The error with its causes, which hyper leaves out.
 pub(crate) fn in_words(error: &hyper::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -10,7 +10,7 @@ use super::wire::WireView;
 use http::Request;
 use std::time::{Duration, Instant};
 
-/// Sends a request, and waits for the answer's head. `queued` is how long it waited for the
+/// Sends a request, and waits for the answer's head. `queued` is its waiting time for the
 /// connection.
 pub(crate) async fn exchange(
     mut lease: Lease,
@@ -79,7 +79,7 @@ impl Watching<'_> {
         if written == 0 {
             Sent::Nothing
         } else if written >= self.body.sent_len() {
-            // What TLS and the head add only makes this more cautious.
+            // The bytes of TLS and of the head make this only more cautious.
             Sent::All
         } else {
             Sent::Part

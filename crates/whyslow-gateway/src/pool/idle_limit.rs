@@ -1,16 +1,16 @@
-//! [`IdleLimit`]: how long the server lets a connection be idle, learnt from how it ends them.
+//! [`IdleLimit`]: the server's limit for idle connections, learnt from how it closes them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Endings that are remembered: S3's limit varies between 5 and 20 s.
+/// Number of endings that are remembered: S3's limit varies between 5 and 20 s.
 const REMEMBERED: usize = 16;
-/// A server that closes sooner closes after its answer, and has no idle limit.
+/// A connection that is closed sooner was closed with its answer: the server has no idle limit.
 const NOT_IDLE: Duration = Duration::from_millis(500);
-/// A request is never sent sooner than this just to keep a connection.
+/// Minimum time before a request that only keeps a connection open.
 const SOONEST: Duration = Duration::from_millis(500);
 
-/// What is known of the limit.
+/// Knowledge about the limit.
 #[derive(Debug)]
 pub(crate) struct IdleLimit {
     guess: Duration,
@@ -24,7 +24,7 @@ impl IdleLimit {
         Self { guess, cap, endings: VecDeque::new(), announced: None }
     }
 
-    /// The server closed a connection that had been idle for this time.
+    /// Called when the server closed a connection that had been idle for this time.
     pub(crate) fn closed_after(&mut self, idle: Duration) {
         if idle < NOT_IDLE {
             return;
@@ -35,18 +35,18 @@ impl IdleLimit {
         self.endings.push_back(idle);
     }
 
-    /// The server sent `Keep-Alive: timeout=…` (RFC 2068 section 19.7.1.1).
+    /// Called when the server sent `Keep-Alive: timeout=…` (RFC 2068 section 19.7.1.1).
     pub(crate) fn announced(&mut self, timeout: Duration) {
         self.announced = Some(timeout).filter(|timeout| *timeout >= NOT_IDLE);
     }
 
-    /// The least that was met; none while nothing was.
+    /// The shortest observed limit; `None` without an observation.
     pub(crate) fn learnt(&self) -> Option<Duration> {
         self.endings.iter().copied().chain(self.announced).min()
     }
 
-    /// How long a connection may be idle and still be expected open when the next request arrives:
-    /// the server's time runs from when it had answered, and a request is on its way as well.
+    /// Idle time for which a connection is expected to be open when the next request arrives: the
+    /// server counts from its answer, and a request takes time to arrive.
     pub(crate) fn keep_within(&self, rtt: Duration) -> Duration {
         let limit = self.learnt().unwrap_or(self.guess);
         let safe = (limit * 4 / 5).min(limit.saturating_sub(rtt * 2));

@@ -3,8 +3,8 @@
 //! ```text
 //!   Pool ─▶ queue ─▶ Connection ─▶ hyper ─▶ TLS ─▶ wire (bytes, times, the first FIN) ─▶ socket
 //!    │                    └ account: TCP_INFO through each transfer ─▶ Transfer
-//!    ├ addresses: resolved anew, used evenly, left alone for a while when they fail
-//!    ├ idle: who waits there, and how long the server lets it
+//!    ├ addresses: resolved regularly, used evenly, avoided for a while after a failure
+//!    ├ idle: the waiting connections, and the server's idle limit
 //!    └ warm: connections kept open, and windows opened before they are needed
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! Where to, and how a pool behaves.
+//! The server, and the options of a pool.
 
 use super::tls::Trust;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A server: scheme, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint {
-    /// Whether TLS is spoken.
+    /// Whether TLS is used.
     pub is_tls: bool,
     /// A name or an address, IPv6 without brackets.
     pub host: String,
@@ -15,7 +15,7 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// What is wrong with an endpoint.
+/// An error of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no endpoint: {why}")]
 pub struct EndpointError {
@@ -27,7 +27,7 @@ impl Endpoint {
     /// Reads `https://HOST[:PORT]` or `http://HOST[:PORT]`.
     ///
     /// # Errors
-    /// When it is anything else, for example with a path or a user.
+    /// If it is anything else, for example with a path or a user.
     pub fn parse(text: &str) -> Result<Self, EndpointError> {
         let wrong = |why| EndpointError { text: text.to_owned(), why };
         let uri: http::Uri = text.parse().map_err(|_| wrong("it is not http://HOST or https://HOST"))?;
@@ -50,7 +50,7 @@ impl Endpoint {
         Ok(Self { is_tls, host, port: authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 }) })
     }
 
-    /// As the Host header has it (RFC 9110 section 7.2).
+    /// As in the Host header (RFC 9110 section 7.2).
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         match (self.is_tls, self.port) {
@@ -59,7 +59,7 @@ impl Endpoint {
         }
     }
 
-    /// The same server under another name, as virtual-host style has it.
+    /// The same server under another name, for virtual-host style.
     #[must_use]
     pub fn with_host(&self, host: String) -> Self {
         Self { host, ..self.clone() }
@@ -73,20 +73,20 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// How a pool behaves. The defaults suit S3 over a long path.
+/// Options of a pool. The defaults suit S3 over a long path.
 #[derive(Clone, Debug)]
 pub struct PoolOptions {
-    /// Most connections at once, idle ones too.
+    /// Maximum number of connections at once, idle ones too.
     pub max_connections: usize,
-    /// Most requests that wait for one; the next is refused.
+    /// Maximum number of requests that wait for one; the next is refused.
     pub max_waiting: usize,
-    /// How long names are taken as resolved.
+    /// Time for which resolved names are kept.
     pub resolve_every: Duration,
     /// Deadlines.
     pub timeouts: Timeouts,
-    /// Whom to trust.
+    /// The trusted authorities.
     pub trust: Trust,
-    /// What is kept warm.
+    /// The connections to keep warm.
     pub warmth: Warmth,
 }
 
@@ -103,18 +103,18 @@ impl Default for PoolOptions {
     }
 }
 
-/// Deadlines. None of them limits how long a transfer that goes on may take.
+/// Deadlines. None of them limits a transfer that moves.
 #[derive(Clone, Debug)]
 pub struct Timeouts {
-    /// For a free connection.
+    /// Maximum wait for a free connection.
     pub queue: Duration,
-    /// For TCP's handshake with one address.
+    /// Maximum time of TCP's handshake with one address.
     pub connect: Duration,
-    /// For the TLS handshake.
+    /// Maximum time of the TLS handshake.
     pub tls: Duration,
-    /// Between the end of a request and the beginning of its answer.
+    /// Maximum time between the end of a request and the beginning of its answer.
     pub answer: Duration,
-    /// In each such stretch …
+    /// In each period of this length …
     pub stall: Duration,
     /// … this many bytes must move, unless this side has no bytes to send or does not read.
     pub stall_bytes: u64,
@@ -133,24 +133,24 @@ impl Default for Timeouts {
     }
 }
 
-/// What is kept warm, and what that may cost.
+/// The connections to keep warm, and the permitted cost.
 #[derive(Clone, Debug)]
 pub struct Warmth {
-    /// Connections that stay open.
+    /// Number of connections that stay open.
     pub connections: usize,
     /// They stay open for this time after the last request.
     pub keep_for: Duration,
-    /// What a kept connection should be able to send at once, bytes.
+    /// Bytes that a kept connection should be able to send at once.
     pub window: u64,
-    /// Most bytes of bursts in an hour.
+    /// Maximum bytes of bursts in an hour.
     pub burst_bytes_an_hour: u64,
     /// Whether `net.ipv4.tcp_slow_start_after_idle` may be set to 0 for this network namespace.
     pub may_set_sysctl: bool,
     /// Whether BBR may be chosen for the sockets where CUBIC would lose its window.
     pub may_use_bbr: bool,
-    /// The first guess at how long the server lets a connection be idle.
+    /// The first guess of the server's idle limit.
     pub idle_limit_guess: Duration,
-    /// No connection is idle for longer.
+    /// Maximum idle time of a connection.
     pub idle_cap: Duration,
 }
 

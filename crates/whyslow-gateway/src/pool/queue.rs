@@ -1,5 +1,4 @@
-//! [`Pool`]: the front door. A request gets a connection in its turn, and another one when that
-//! turns out to be closed.
+//! [`Pool`]: a request gets a connection in its turn, and another one if that one is closed.
 
 use super::answer::{Answer, Purpose};
 use super::body::Body;
@@ -17,30 +16,31 @@ use http::Request;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often one request is sent at most when idle connections turn out to be closed.
+/// Maximum number of attempts of a request when idle connections are closed.
 const ATTEMPTS: u32 = 3;
 
 /// Whether a request may reach the server twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {
-    /// Done twice is the same as done once.
+    /// Twice has the same effect as once.
     Idempotent,
     /// It is sent again only if the server cannot have acted on it.
     Once,
 }
 
-/// Connections to one server. Clones are the same pool; with the last one its connections close.
+/// Connections to one server. Clones are the same pool; dropping the last one closes its
+/// connections.
 #[derive(Clone, Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
 }
 
 impl Pool {
-    /// Makes one; it opens nothing before the first request, or [`Pool::keep_warm`]. It must be
-    /// made inside a tokio runtime.
+    /// Makes a pool, which opens nothing before the first request, or [`Pool::keep_warm`]. It must
+    /// be made inside a tokio runtime.
     ///
     /// # Errors
-    /// When no certificate authority can be read.
+    /// If no certificate authority can be read.
     pub fn new(endpoint: Endpoint, options: PoolOptions) -> Result<Self, TlsError> {
         let tls = endpoint.is_tls.then(|| tls::config(&options.trust)).transpose()?;
         let shared = Arc::new(Shared::new(endpoint, options, tls));
@@ -61,8 +61,8 @@ impl Pool {
 
     /// Sends a request and waits for the head of its answer.
     ///
-    /// A request that meets a connection which the server is closing goes to another one, with the
-    /// same bytes, if `safety`, the body and the bytes sent until then allow it.
+    /// If the server is closing the connection, the request goes to another one, with the same
+    /// bytes, if `safety`, the body and the bytes sent until then allow it.
     ///
     /// # Errors
     /// If there is no answer. [`PoolError::sent`] has the bytes that can have arrived.
@@ -82,12 +82,12 @@ impl Pool {
         }
     }
 
-    /// Where to.
+    /// The server.
     pub fn endpoint(&self) -> &Endpoint {
         &self.shared.endpoint
     }
 
-    /// What this process may do for its windows.
+    /// The rights of this process on its windows.
     pub fn rights(&self) -> &Rights {
         &self.shared.rights
     }
@@ -103,7 +103,7 @@ impl Pool {
         self.shared.closes_after_answers()
     }
 
-    /// What the pool did so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.shared.counters.counts()
     }
@@ -113,7 +113,7 @@ impl Pool {
         self.shared.counters.recent()
     }
 
-    /// Connections: open ones, and how many of them are idle.
+    /// Number of open connections, and of idle ones among them.
     pub fn connections(&self) -> (usize, usize) {
         (self.shared.open_count(), self.shared.idle_count())
     }
@@ -123,27 +123,27 @@ impl Pool {
         self.shared.waiting_count()
     }
 
-    /// How long the server lets a connection be idle, as far as that has shown.
+    /// The server's idle limit, if observed.
     pub fn idle_limit(&self) -> Option<Duration> {
         self.shared.idle_limit().learnt()
     }
 
-    /// The least smoothed round trip of the idle connections; none while there are none.
+    /// The smallest smoothed round trip of the idle connections; `None` without idle connections.
     pub fn rtt(&self) -> Option<Duration> {
         self.shared.rtt()
     }
 
-    /// Most connections at once.
+    /// Maximum number of connections at once.
     pub fn max_connections(&self) -> usize {
         self.shared.options.max_connections
     }
 
-    /// What idle connections can send at once, bytes, widest first.
+    /// Bytes that idle connections can send at once, widest first.
     pub fn windows(&self) -> Vec<u64> {
         self.shared.idle_windows()
     }
 
-    /// Closes idle connections, and keeps none warm any more.
+    /// Closes idle connections, and keeps no more connections warm.
     pub fn close(&self) {
         self.shared.close();
     }

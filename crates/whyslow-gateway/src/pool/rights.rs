@@ -1,4 +1,4 @@
-//! [`Rights`]: what this process may do so that idle connections keep their windows.
+//! [`Rights`]: the means of this process to keep the windows of idle connections.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::options::Warmth;
 
-/// Of the network namespace.
+/// The setting of the network namespace.
 const AFTER_IDLE: &str = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
@@ -19,13 +19,13 @@ const NET_ADMIN: u32 = 12;
 pub enum WindowKeeping {
     /// `net.ipv4.tcp_slow_start_after_idle` is 0.
     Sysctl,
-    /// BBR, which does not go by idle time.
+    /// BBR, whose window does not depend on idle time.
     Bbr,
-    /// They do not: a window is opened when an upload announces itself.
+    /// Not at all: a window is opened when an upload is announced.
     OnDemand,
 }
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// The effective CAP_NET_ADMIN of this process.
@@ -34,14 +34,15 @@ pub struct Rights {
     pub slow_start_after_idle: Option<bool>,
     /// Whether it can be written.
     pub can_set_sysctl: bool,
-    /// Whether BBR is loaded, and allowed to this process.
+    /// Whether BBR is loaded, and permitted to this process.
     pub has_bbr: bool,
-    /// Most that the send buffer of a socket grows to by itself, bytes (`tcp_wmem`, third number).
+    /// Maximum that the send buffer of a socket grows to by itself, bytes (`tcp_wmem`, third
+    /// number).
     pub max_send_buffer: Option<u64>,
 }
 
 impl Rights {
-    /// Looks, and changes nothing.
+    /// Reads them, and changes nothing.
     pub fn detect() -> Self {
         let has_net_admin = std::fs::read_to_string("/proc/self/status").is_ok_and(|status| net_admin(&status));
         let names = |file| std::fs::read_to_string(file).unwrap_or_default();
@@ -55,8 +56,8 @@ impl Rights {
         }
     }
 
-    /// Chooses the best way that is there and permitted, and takes it: with `may_set_sysctl` the
-    /// sysctl is written here.
+    /// Chooses the best available and permitted way, and applies it: with `may_set_sysctl` it
+    /// writes the sysctl.
     pub fn keep_windows(&mut self, warmth: &Warmth) -> WindowKeeping {
         if self.slow_start_after_idle == Some(true) && self.can_set_sysctl && warmth.may_set_sysctl {
             let written = OpenOptions::new().write(true).open(AFTER_IDLE).and_then(|mut file| file.write_all(b"0"));

@@ -1,4 +1,4 @@
-//! [`Shared`]: what all parts of a pool know, and [`Lease`]: a connection on loan.
+//! [`Shared`]: the state that all parts of a pool share, and [`Lease`]: a connection in use.
 
 use super::addresses::Addresses;
 use super::body::Body;
@@ -18,18 +18,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_rustls::rustls::ClientConfig;
 use whyslow_tcpinfo::tcp_info::TcpInfo;
 
-/// Round trip from which on windows are large enough to harm others, µs.
+/// Round trip from which on large windows may harm others, µs.
 const LONG_PATH: u64 = 10_000;
 /// Share of the send buffer that is in flight for bodies that are sent at the same time. Linux lets
-/// a program write again when a third of the buffer is free (`sk_stream_is_writeable`): with all of
-/// it in flight there are no bytes to send when the first ACKs come.
+/// a program write again when a third of the buffer is free (`sk_stream_is_writeable`): if all of
+/// it were in flight, there would be no bytes to send when the first ACKs come.
 pub(crate) const IN_FLIGHT: f64 = 0.6;
-/// After the server closed a connection with its answer, none is kept warm for this time.
+/// After the server closed a connection with its answer, no connection is kept warm for this time.
 const UNKEPT: Duration = Duration::from_secs(600);
 /// `TCP_INIT_CWND`, to which idle connections fall back.
 const INITIAL_WINDOW: u32 = 10;
 
-/// A pool's inside.
+/// The state of a pool.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub endpoint: Endpoint,
@@ -39,8 +39,8 @@ pub(crate) struct Shared {
     pub counters: Counters,
     tls: Option<Arc<ClientConfig>>,
     addresses: Addresses,
-    /// One for each connection that is in use, or being opened. Idle ones have none: a request
-    /// that gets a permit takes one of them or, if there is none, may open one.
+    /// A permit for each connection that is in use, or being opened. Idle ones have none: a request
+    /// with a permit takes an idle connection or, if there is none, may open one.
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
     next_id: AtomicU64,
@@ -51,9 +51,9 @@ pub(crate) struct Shared {
     /// Set once.
     warm_requests: OnceLock<Arc<dyn WarmRequests>>,
     is_closed: AtomicBool,
-    /// When the server closed a connection with its answer to what keeps it warm.
+    /// Time when the server closed a connection with its answer to a heartbeat.
     closed_after_answer: Mutex<Option<Instant>>,
-    /// When the hour began in which bursts are counted, and their bytes.
+    /// Beginning of the hour in which bursts are counted, and their bytes.
     spent: Mutex<(Instant, u64)>,
 }
 
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Waits for its turn and takes an idle connection, or opens one. Turns are in order.
+    /// Waits for its turn and takes an idle connection, or opens one.
     pub(crate) async fn lease(self: &Arc<Self>, size: u64, is_new_wanted: bool) -> Result<Lease, PoolError> {
         *lock(&self.last_request) = Instant::now();
         let permit = self.permit().await?;
@@ -127,7 +127,7 @@ impl Shared {
     /// A body goes to the connection with the widest window, and a request without one to the
     /// narrowest.
     fn take_idle(&self, size: u64) -> Option<Connection> {
-        // They go when the list is free again: what ends with a connection may want it.
+        // They are dropped when the list is unlocked: their end may need the list.
         let mut unusable = Vec::new();
         let mut idle = lock(&self.idle);
         loop {
@@ -206,16 +206,16 @@ impl Shared {
         lock(&self.last_request).elapsed()
     }
 
-    /// What a connection can send at once, as the next request will meet it: what its congestion
-    /// window and the peer's receive window allow. In idle time a CUBIC window decays
-    /// by half each retransmission timeout (RFC 2861; Linux `tcp_cwnd_restart`).
+    /// Bytes that a connection can send at once with the next request, by its congestion window and
+    /// the peer's receive window. In idle time a CUBIC window decays by half each retransmission
+    /// timeout (RFC 2861; Linux `tcp_cwnd_restart`).
     pub(crate) fn window(&self, view: &WireView) -> Option<u64> {
         let info = view.tcp_info()?;
         let decays = self.rights.slow_start_after_idle == Some(true) && !view.is_bbr();
         usable_window(&info, if decays { view.idle_for() } else { Duration::ZERO })
     }
 
-    /// What idle connections can send at once, widest first.
+    /// Bytes that idle connections can send at once, widest first.
     pub(crate) fn idle_windows(&self) -> Vec<u64> {
         let mut windows: Vec<_> =
             lock(&self.idle).iter().filter_map(|connection| self.window(&connection.view)).collect();
@@ -238,7 +238,7 @@ impl Shared {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Sets what keeps connections warm; false when that is set already.
+    /// Sets the requests that keep connections warm; returns false if they are set already.
     pub(crate) fn begin_warmth(&self, requests: Arc<dyn WarmRequests>) -> bool {
         self.warm_requests.set(requests).is_ok()
     }
@@ -247,7 +247,7 @@ impl Shared {
         self.warm_requests.get().cloned()
     }
 
-    /// Whether bursts may take this many bytes more.
+    /// Whether bursts may use this many bytes more.
     pub(crate) fn spend(&self, bytes: u64, hour: Duration) -> bool {
         let mut spent = lock(&self.spent);
         if spent.0.elapsed() >= hour {
@@ -260,12 +260,12 @@ impl Shared {
         is_within
     }
 
-    /// The server closes a connection with its answer: keeping it warm is money for nothing.
+    /// Notes that the server closes a connection with its answer: keeping it warm would be useless.
     pub(crate) fn note_close_after_answer(&self) {
         *lock(&self.closed_after_answer) = Some(Instant::now());
     }
 
-    /// Whether that was so not long ago.
+    /// Whether that was recently.
     pub(crate) fn closes_after_answers(&self) -> bool {
         lock(&self.closed_after_answer).is_some_and(|at| at.elapsed() < UNKEPT)
     }
@@ -307,7 +307,7 @@ fn usable_window(info: &TcpInfo, idle: Duration) -> Option<u64> {
     Some(info.snd_wnd.map_or(congestion_window, |peers| congestion_window.min(peers.into())))
 }
 
-/// A socket is closed: it leaves the idle ones, and may teach how long the server waits.
+/// Called when a socket is closed: it leaves the idle ones, and may show the server's idle limit.
 fn ended(shared: &Weak<Shared>, id: u64, view: &WireView) {
     let Some(shared) = shared.upgrade() else { return };
     let gone = {
@@ -358,7 +358,8 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// A connection on loan. Dropped, it closes; handed back, it waits for the next request.
+/// A connection in use. Dropping it closes the connection; handed back, it waits for the next
+/// request.
 #[derive(Debug)]
 pub(crate) struct Lease {
     connection: Option<Connection>,
@@ -375,15 +376,15 @@ impl Lease {
         self.connection.as_mut()
     }
 
-    /// Hands it back as it was lent.
+    /// Hands it back unchanged.
     pub(crate) fn hand_back_unused(mut self) {
         if let Some(connection) = self.connection.take() {
             self.shared.put_idle(connection);
         }
     }
 
-    /// Hands it back as soon as it can take the next request, which is at once when the answer was
-    /// read to its end.
+    /// Hands it back when it can take the next request, which is at once if the answer was read to
+    /// its end.
     pub(crate) fn poll_hand_back(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(connection) = &mut self.connection else { return Poll::Ready(()) };
         let ready = std::task::ready!(connection.sender.poll_ready(cx));

@@ -1,4 +1,4 @@
-//! TLS for the pool: whom to trust, and the settings that all its connections share.
+//! TLS for the pool: the trusted authorities, and the settings that all its connections share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto, version};
 
-/// Whom to trust.
+/// The trusted authorities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
     /// The authorities of this system.
     #[default]
     System,
-    /// Those in a PEM file alone.
+    /// The authorities in a PEM file alone.
     File(PathBuf),
 }
 
-/// What is wrong with TLS.
+/// An error of TLS.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TlsError {
     /// No certificate authority would be trusted.

@@ -1,9 +1,9 @@
-//! [`Transfer`]: what became of one request, by phase and by what limited it.
+//! [`Transfer`]: the result of one request, by phase and by limit.
 
 use serde::Serialize;
 use std::time::Duration;
 
-/// What held a transfer at one instant. The words are those of whyslow's limits.
+/// The limit of a transfer at one instant. The names are those of whyslow's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitingFactor {
@@ -13,7 +13,7 @@ pub enum LimitingFactor {
     SlowStart,
     /// The congestion window grew slowly.
     CongestionAvoidance,
-    /// BBR sent at the rate that it found.
+    /// BBR sent at the rate that it measured.
     Bandwidth,
     /// The server's window was full.
     ReceiveWindow,
@@ -25,7 +25,7 @@ pub enum LimitingFactor {
     RoundTrip,
     /// The server had the request, and had not begun to answer.
     ServerThink,
-    /// Not known: of what arrives, the sender's limits do not show here.
+    /// Unknown: the receiver does not see the sender's limits.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ const LIMITS: [LimitingFactor; 10] = [
 ];
 
 impl LimitingFactor {
-    /// As whyslow's JSON has it.
+    /// The name in whyslow's JSON.
     pub fn slug(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -77,20 +77,20 @@ impl Limits {
         }
     }
 
-    /// Those that took time, most first.
+    /// The limits that took time, longest first.
     pub fn ranked(&self) -> Vec<(LimitingFactor, Duration)> {
         let mut all: Vec<_> = LIMITS.into_iter().zip(self.0).filter(|(_, time)| !time.is_zero()).collect();
         all.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
         all
     }
 
-    /// Time under one.
+    /// Time under one limit.
     pub fn of(&self, limit: LimitingFactor) -> Duration {
         LIMITS.iter().position(|&one| one == limit).map_or(Duration::ZERO, |place| self.0[place])
     }
 }
 
-/// A request's time, one phase after the other; a phase that did not happen took none.
+/// A request's time by phase; a phase that did not happen took no time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// Waiting for a connection to be free.
@@ -116,10 +116,10 @@ impl Phases {
     }
 }
 
-/// What became of a request on its connection.
+/// The result of a request on its connection.
 #[derive(Clone, Debug, Default)]
 pub struct Transfer {
-    /// Which connection of the pool.
+    /// The connection's number in the pool.
     pub connection: u64,
     /// Whether it had served requests before.
     pub is_reused: bool,
@@ -130,7 +130,7 @@ pub struct Transfer {
     pub rtt: Option<Duration>,
     /// Time by phase.
     pub phases: Phases,
-    /// Time by what limited it, from the request's first byte on.
+    /// Time by limit, from the request's first byte on.
     pub limits: Limits,
     /// Bytes of the request's body.
     pub sent: u64,
@@ -138,7 +138,7 @@ pub struct Transfer {
     pub received: u64,
     /// Segments that this side retransmitted.
     pub retransmitted: u64,
-    /// Whether it came to its end.
+    /// Whether it is complete.
     pub is_whole: bool,
 }
 
@@ -148,7 +148,7 @@ impl Transfer {
         self.limits.ranked().first().map(|&(limit, _)| limit)
     }
 
-    /// Whether the body was larger than what could be sent at once.
+    /// Whether the body was larger than the window at the start.
     pub fn outgrew_window(&self) -> bool {
         self.window_at_start.is_some_and(|window| window < self.sent)
     }

@@ -1,14 +1,14 @@
-//! [`Transfers`]: several requests that together do what a client asked for.
+//! [`Transfers`]: several requests that together serve one request of a client.
 
 use super::transfer::Transfer;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Transfers that are added as they end. Clones are the same.
+/// Transfers that are added when they end. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers(Arc<Mutex<Option<Transfer>>>);
 
 impl Transfers {
-    /// One has ended.
+    /// Adds a finished transfer.
     pub fn add(&self, transfer: Transfer) {
         let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *sum = Some(match sum.take() {
@@ -25,7 +25,7 @@ impl Transfers {
 }
 
 impl Transfer {
-    /// The slower one, with the bytes and retransmissions of both, and whole where both are.
+    /// The slower one, with the bytes and retransmissions of both; complete if both are.
     fn beside(self, other: Self) -> Self {
         let (mut slower, other) =
             if self.phases.total() > other.phases.total() { (self, other) } else { (other, self) };

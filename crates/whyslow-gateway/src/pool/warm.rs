@@ -3,8 +3,8 @@
 //! - A kept connection gets a small request before the server's idle limit, and one burst after it
 //!   was opened, for as long as its window is too small for an upload. If windows decay in idle
 //!   time, no burst is made before it is needed.
-//! - Connections beyond those that are kept are left to the server: when it closes them its idle
-//!   limit shows. So is the first one as long as nothing is known.
+//! The server may close connections beyond those that are kept, which shows its idle limit. The
+//! same holds for the first one until the limit is known.
 
 use super::answer::{Answer, Purpose};
 use super::body::Body;
@@ -20,18 +20,18 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the connections.
+/// Time between two checks of the connections.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A window that some bursts did not open is as wide as the path has it.
+/// Number of bursts after which a window counts as wide as the path permits.
 const MOST_BURSTS: u32 = 6;
-/// Another burst is worth its bytes when the one before widened the window by a fifth.
+/// Another burst is worth its bytes if the one before widened the window by a fifth.
 const WIDENS: (u64, u64) = (6, 5);
-/// BBR paces: what is wanted should be sent in this part of a round trip.
+/// BBR paces: the window should be sent in this part of a round trip.
 const PACED_IN: u64 = 4;
-/// After a connection could not be opened.
+/// Pause after a connection could not be opened.
 const PAUSE: Duration = Duration::from_secs(2);
 const HOUR: Duration = Duration::from_secs(3600);
-/// Answers to such requests are short.
+/// Maximum bytes of an answer to such a request.
 const LONGEST_ANSWER: usize = 64 << 10;
 
 /// Closes connections that have been idle for too long, as long as the pool lives.
@@ -66,7 +66,7 @@ pub(crate) fn expect_upload(shared: &Arc<Shared>, size_hint: u64) {
         return;
     }
     let wanted = size_hint.min(shared.options.warmth.window);
-    // The widest one stays free for the upload itself, should it be here first.
+    // The widest one stays free for the upload itself, which may come first.
     if shared.idle_count() < 2 || shared.idle_windows().first().is_some_and(|&widest| widest >= wanted) {
         return;
     }
@@ -123,7 +123,7 @@ impl Keeper {
         self.widen(shared);
     }
 
-    /// Opens those that are missing, all at once.
+    /// Opens the missing connections, all at once.
     async fn open(&mut self, shared: &Arc<Shared>) {
         let missing = shared.options.warmth.connections.saturating_sub(shared.open_count());
         let permits: Vec<_> = (0..missing).filter_map(|_| shared.spare_permit()).collect();
@@ -136,8 +136,8 @@ impl Keeper {
         }
     }
 
-    /// Keeps as many connections as are wanted, those with the widest windows, unless one of them
-    /// has to find out how long the server waits.
+    /// Keeps the requested number of connections, those with the widest windows, unless one of them
+    /// has to find the server's idle limit.
     fn beat(&self, shared: &Arc<Shared>, wanted: usize) {
         let spare = usize::from(shared.idle_limit().learnt().is_none() && wanted > 1);
         let surplus = (shared.open_count().saturating_sub(wanted) + spare).min(shared.idle_count());
@@ -162,7 +162,7 @@ impl Keeper {
         }
     }
 
-    /// Opens windows that hold.
+    /// Opens windows that do not decay.
     fn widen(&self, shared: &Arc<Shared>) {
         if shared.keeping == WindowKeeping::OnDemand {
             return;
@@ -171,13 +171,13 @@ impl Keeper {
         let is_narrow = |connection: &Connection| {
             !connection.warmed.is_done.load(Ordering::Relaxed) && !holds(shared, &connection.view, wanted)
         };
-        // Those in use may be as narrow: their turn comes when they are idle.
+        // Connections in use may be as narrow: they are opened when they are idle.
         let in_use = shared.open_count().saturating_sub(shared.idle_count());
         let fine = shared.count_idle_if(|connection| !is_narrow(connection));
         for _ in (in_use + fine)..shared.options.warmth.connections {
             let Some(permit) = shared.spare_permit() else { return };
             let Some(connection) = shared.take_idle_if(is_narrow) else { return };
-            // A round trip's worth more than is wanted: the last round must fill the window.
+            // A round trip's bytes more than requested: the last round must fill the window.
             let bytes = if connection.view.is_bbr() { wanted * 3 } else { wanted + wanted / 4 };
             spawn_burst(Lease::new(connection, permit, shared), Arc::clone(&self.requests), bytes);
         }
@@ -194,7 +194,7 @@ fn holds(shared: &Shared, view: &WireView, wanted: u64) -> bool {
     window >= wanted && (!view.is_bbr() || is_paced_well().unwrap_or(true))
 }
 
-/// How fast a connection is, for comparison with itself.
+/// The width of a connection, for comparison with itself.
 fn width(shared: &Shared, view: &WireView) -> u64 {
     let window = shared.window(view).unwrap_or(0);
     if view.is_bbr() { view.tcp_info().and_then(|info| info.pacing_rate).unwrap_or(window) } else { window }
@@ -228,7 +228,7 @@ fn spawn_burst(mut lease: Lease, requests: Arc<dyn WarmRequests>, bytes: u64) {
     });
 }
 
-/// Whether another burst would do any good.
+/// Whether another burst would help.
 fn note(warmed: &Warmed, before: u64, after: u64, is_through: bool) {
     let bursts = warmed.bursts.fetch_add(1, Ordering::Relaxed) + 1;
     let (times, of) = WIDENS;

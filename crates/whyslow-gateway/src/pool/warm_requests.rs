@@ -1,19 +1,19 @@
-//! [`WarmRequests`]: what a pool may send of its own accord.
+//! [`WarmRequests`]: requests that a pool may send by itself.
 
 use super::body::Body;
 use async_trait::async_trait;
 use http::Request;
 use std::fmt::Debug;
 
-/// Requests that are made for the sake of connections alone.
+/// Requests whose only purpose is the connection.
 #[async_trait]
 pub trait WarmRequests: Send + Sync + Debug {
-    /// A small one that changes nothing.
+    /// A small request that changes nothing.
     async fn heartbeat(&self) -> Option<Request<()>>;
 
     /// A request with a body of this many bytes that leaves nothing behind.
     async fn burst(&self, bytes: u64) -> Option<(Request<()>, Body)>;
 
-    /// The server did not take a burst.
+    /// Called when the server refused a burst.
     async fn burst_refused(&self);
 }

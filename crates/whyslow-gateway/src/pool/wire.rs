@@ -1,7 +1,7 @@
-//! [`Wire`]: the socket below TLS, with a count of its bytes and a note of how it ended.
+//! [`Wire`]: the socket below TLS. It counts its bytes and notes its end.
 //!
-//! A write that meets a reset is not an error here: an unread answer may have the reason why the
-//! server closed. The bytes are dropped, and the next read returns the end.
+//! A write to a reset connection is not an error here: an unread answer may have the reason for the
+//! reset. The bytes are dropped, and the next read returns the end.
 
 use super::account::{Account, Stage};
 use std::io;
@@ -13,25 +13,25 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use whyslow_tcpinfo::tcp_info::{self, TcpInfo};
 
-/// Between two samples of `TCP_INFO` while a body goes out.
+/// Time between two samples of `TCP_INFO` while a body is sent.
 const SAMPLE_EVERY: Duration = Duration::from_millis(5);
 
-/// What the wire saw.
+/// The state of the wire.
 #[derive(Debug)]
 struct State {
     written: u64,
     read: u64,
-    /// When something of a request or its answer moved last.
+    /// Time of the last movement of a request or its answer.
     active: Instant,
     last_write: Instant,
     first_read: Option<Instant>,
     is_in_use: bool,
-    /// Nothing that is written arrives any more.
+    /// Whether written bytes can no longer arrive.
     is_deaf: bool,
-    /// How long it had been idle when the server closed it.
+    /// Its idle time when the server closed it.
     closed_after: Option<Duration>,
     account: Option<Account>,
-    /// Bytes a second that it sends at most.
+    /// Maximum rate, bytes a second.
     pace: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct WireView {
     state: Arc<Mutex<State>>,
-    /// The socket closes when the wire is dropped, in spite of views.
+    /// The socket closes when the wire is dropped, even if there are views.
     socket: Weak<TcpStream>,
     is_bbr: bool,
 }
@@ -49,7 +49,7 @@ impl WireView {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kernel's account of the connection; none once it is closed.
+    /// The kernel's account of the connection; `None` after it is closed.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         tcp_info::of(&*self.socket.upgrade()?)
     }
@@ -58,7 +58,7 @@ impl WireView {
         self.is_bbr
     }
 
-    /// A transfer begins; bytes written and read so far.
+    /// Begins a transfer; returns the bytes written and read so far.
     pub(crate) fn begin(&self) -> (u64, u64) {
         let info = self.tcp_info();
         let mut state = self.lock();
@@ -92,7 +92,7 @@ impl WireView {
         }
     }
 
-    /// The transfer has ended: its account.
+    /// Ends the transfer; returns its account.
     pub(crate) fn end(&self) -> Option<Account> {
         let mut state = self.lock();
         state.is_in_use = false;
@@ -113,18 +113,18 @@ impl WireView {
         told.unwrap_or(written + read)
     }
 
-    /// When the kernel took the last byte, and when the answer's first byte came.
+    /// Time when the kernel took the last byte, and time of the answer's first byte.
     pub(crate) fn times(&self) -> (Instant, Option<Instant>) {
         let state = self.lock();
         (state.last_write, state.first_read)
     }
 
-    /// How long nothing has moved.
+    /// Time without movement.
     pub(crate) fn idle_for(&self) -> Duration {
         self.lock().active.elapsed()
     }
 
-    /// The peer reads no more, and this side did not end it.
+    /// Notes that the peer reads no more, and that this side did not end it.
     pub(crate) fn note_closed(&self) {
         let mut state = self.lock();
         if !state.is_in_use && state.closed_after.is_none() {
@@ -137,8 +137,8 @@ impl WireView {
         self.lock().closed_after
     }
 
-    /// Whether the connection can carry another request, as far as the kernel knows: an idle one
-    /// has nothing to read. TLS may have tickets there, which the driver reads.
+    /// Whether the kernel expects that the connection can carry another request: an idle one has
+    /// nothing to read. TLS may have tickets there, which the driver reads.
     pub(crate) fn is_quiet(&self, is_tls: bool) -> bool {
         let Some(socket) = self.socket.upgrade() else { return false };
         if self.lock().is_deaf {
@@ -156,14 +156,14 @@ impl WireView {
 #[cfg(target_os = "linux")]
 fn limit_pacing(socket: &TcpStream, rate: Option<u64>) {
     use std::os::fd::AsFd;
-    // A kernel that cannot do it sends as it did.
+    // A kernel without pacing sends without it.
     let _ = whyslow_tcpinfo::pacing::limit_pacing(socket.as_fd(), rate);
 }
 
 #[cfg(not(target_os = "linux"))]
 fn limit_pacing(_: &TcpStream, _: Option<u64>) {}
 
-/// What TLS or hyper reads and writes.
+/// The stream for TLS or hyper.
 #[derive(Debug)]
 pub(crate) struct Wire {
     socket: Arc<TcpStream>,
@@ -201,7 +201,7 @@ impl Wire {
             Ok(read) if *read > 0 => {
                 state.read += *read as u64;
                 state.first_read.get_or_insert(now);
-                // In idle time there are tickets and alerts of TLS alone.
+                // In idle time only tickets and alerts of TLS arrive.
                 if state.is_in_use {
                     state.active = now;
                 }

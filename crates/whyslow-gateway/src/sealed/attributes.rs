@@ -1,7 +1,7 @@
-//! What clients store with objects, as metadata that every storage keeps to the letter.
+//! Attributes that clients store with objects, as metadata that every storage keeps unchanged.
 //!
 //! Names of headers have a prefix; values are percent-encoded where a storage could change them:
-//! spaces, `%`, and all that is not visible ASCII. The values that the client sent are bound.
+//! spaces, `%`, and everything but visible ASCII. The values that the client sent are bound.
 
 use super::error::{SealedError, SealedErrorKind};
 use super::types::Attributes;
@@ -14,8 +14,8 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 const OBJECT: &str = "whyslow";
 /// Before the name of a header.
 const HEADER: &str = "whyslow-";
-/// Checksums of the plaintext, encrypted. They are bound as the headers are, so that versions that
-/// do not know them read the object.
+/// Checksums of the plaintext, encrypted. They are bound like the headers, so that older versions
+/// can read the object.
 const CHECKSUMS: &str = "checksums";
 /// S3's default.
 const CONTENT_TYPE: &str = "binary/octet-stream";
@@ -28,7 +28,7 @@ pub(super) fn name(object: &ObjectName) -> Name<'_> {
     Name { bucket: &object.bucket, key: &object.key }
 }
 
-/// What to store with an object of this name, as the client knows it.
+/// The options to store an object of this name, with the client's attributes.
 pub(super) fn to_options(
     keyring: &Keyring,
     (object, at): (&Object, &ObjectName),
@@ -73,7 +73,7 @@ pub(super) fn verify(
     let own = info.metadata.get(OBJECT).ok_or_else(foreign)?;
     let mut attributes = Attributes { content_type: info.content_type.clone(), ..Attributes::default() };
     for (name, value) in info.metadata.iter().filter(|(name, _)| *name != OBJECT) {
-        // What cannot be decoded was changed, and does not verify.
+        // A value that cannot be decoded was changed, and does not verify.
         let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
         match name.strip_prefix(HEADER) {
             Some(header) => attributes.headers.insert(header.to_owned(), value),

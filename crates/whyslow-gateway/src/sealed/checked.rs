@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Keys of the gateway's own begin with this. Clients neither see nor use them.
+/// Prefix of the gateway's own keys. Clients neither see nor use them.
 pub(super) const OURS: &str = ".whyslow-gateway/";
 
 /// A bucket whose settings are those of this gateway.
@@ -11,7 +11,7 @@ pub(super) const OURS: &str = ".whyslow-gateway/";
 pub(super) struct Noted {
     /// Whether its marker has all that this gateway would note there.
     pub is_complete: bool,
-    /// The epochs that its objects are sealed to, the oldest first, as far as they are noted.
+    /// The epochs of its objects, the oldest first, if noted.
     pub epochs: Arc<[String]>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Context`]: what all operations know.
+//! [`Context`]: the state that all operations share.
 
 use super::checked::Checked;
 use super::known::Known;
@@ -10,8 +10,8 @@ use crate::memory::Memory;
 use crate::store::{Bulk, ObjectInfo, ObjectName, ReadOptions, Source, Store};
 use std::sync::Arc;
 
-/// Spans of a stored object with at most this many bytes between them are one request: these bytes
-/// come in less time than another request takes.
+/// Spans of a stored object with at most this many bytes between them are one request: receiving
+/// these bytes takes less time than another request.
 pub(super) const GAP: u64 = 64 << 10;
 
 #[derive(Debug)]
@@ -40,13 +40,13 @@ impl Context {
         Object::new(self.keyring.current(), kind)
     }
 
-    /// How an object of this size goes in parts, where it does.
+    /// The plan of an object of this size in parts, if it needs parts.
     pub(super) fn bulk(&self, size: u64) -> Option<Bulk> {
         let plan = self.store.plan(size)?;
         Some(Bulk { plan, memory: self.memory().clone() })
     }
 
-    /// The version of an object that an answer was about.
+    /// The version of an object of an answer.
     pub(super) fn source(&self, stored: &ObjectName, info: &ObjectInfo, options: ReadOptions) -> Source {
         Source { store: Arc::clone(&self.store), object: stored.clone(), tag: info.tag.clone(), options }
     }

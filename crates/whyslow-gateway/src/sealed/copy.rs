@@ -9,7 +9,7 @@ use super::tags;
 use super::types::{Attributes, Change, Content, Opened, Receipt};
 use crate::store::{Conditions, ObjectName, Range};
 
-/// S3 copies no more at once.
+/// Maximum bytes of a copy in S3.
 const MOST_COPIED: u64 = 5 << 30;
 
 pub(super) async fn copy(
@@ -24,7 +24,7 @@ pub(super) async fn copy(
     let (object, attributes) = attributes::verify(&context.keyring, from, &info)?;
     let checksums = attributes.checksums.clone();
     let mut attributes = Attributes { checksums, ..change(attributes) };
-    // The version that was looked at, and no other one.
+    // The checked version, and no other one.
     if info.size > MOST_COPIED {
         let same = Conditions { if_match: Some(tags::to_client(&info.tag)), ..Conditions::default() };
         let (reading, writing) = context.memory().two_places().await;
@@ -49,7 +49,7 @@ pub(super) async fn open(
     place: crate::memory::Permit,
 ) -> Result<Content, SealedError> {
     let opened = get::open(context, (from, place), (range, None), conditions).await.map_err(of_source)?;
-    // A range to be copied is not cut to the object, as one to be read is.
+    // A range to copy is not cut to the object, unlike one to read.
     if let Some(Range::FromTo(_, last)) = range
         && last >= opened.info.size
     {
@@ -64,7 +64,7 @@ fn content(opened: Opened) -> Content {
     Content { length: end - first, bytes: opened.bytes }
 }
 
-/// A source that has not changed is a condition that does not hold.
+/// An unchanged source is a condition that does not hold.
 fn of_source(error: SealedError) -> SealedError {
     match error.kind {
         SealedErrorKind::NotModified => SealedError { kind: SealedErrorKind::PreconditionFailed, ..error },

@@ -1,4 +1,4 @@
-//! A page of a list where names are encrypted: the storage has them in another order.
+//! A page of a list of encrypted names, which the storage has in another order.
 
 use super::checked::OURS;
 use super::error::{SealedError, SealedErrorKind};
@@ -12,15 +12,16 @@ const PAGE: u32 = 1000;
 /// Objects with the client's key, common prefixes, and where the next page begins.
 pub(super) type Page = (Vec<(String, ObjectInfo)>, Vec<String>, Option<String>);
 
-/// Reads all of a folder's list, or of the folders below it where no delimiter ends them, and holds
-/// what comes first in the order of the plain keys: memory is for a page, time for all of it.
+/// Reads all of a folder's list, or of the folders below it if no delimiter ends them, and holds
+/// the first entries in the order of the plain keys: the memory is that of a page.
 pub(super) async fn page(
     store: &dyn Store,
     cipher: &NameCipher,
     (bucket, query): (&str, &ListQuery),
 ) -> Result<Page, SealedError> {
     let (prefix, _) = cipher.prefix(&query.prefix)?;
-    // Folders are the same in both; other delimiters show in plain names alone.
+    // Encrypted keys have the same folders as plain ones; other delimiters exist only in plain
+    // keys.
     let delimiter = query.delimiter.clone().filter(|delimiter| delimiter == "/");
     let mut asked = ListQuery { prefix, delimiter, ..ListQuery::default() };
     let mut found = Found::new(query);
@@ -39,13 +40,13 @@ pub(super) async fn page(
     }
 }
 
-/// The client's key. One that is left out of a list is deleted from mirrors.
+/// The client's key. An unreadable one is an error: mirrors delete keys that a list leaves out.
 fn plain(cipher: &NameCipher, stored: &str) -> Result<String, SealedError> {
     let foreign = |error: NameError| SealedError::new(SealedErrorKind::NotSealed, error.to_string()).about(stored);
     cipher.decrypt(stored).map_err(foreign)
 }
 
-/// The first ones so far.
+/// The first entries so far.
 struct Found<'q> {
     query: &'q ListQuery,
     most: usize,
@@ -76,7 +77,7 @@ impl<'q> Found<'q> {
             Some(end) => (key[..query.prefix.len() + end].to_owned(), None),
             None => (key, info),
         };
-        // Also where a page of the older kind ended: its mark is the common prefix itself.
+        // True also if a page of the older kind ended there: its mark is the common prefix itself.
         let is_mark = query.continuation.is_none() && query.start_after.as_ref() == Some(&item);
         if is_mark || query.continuation.as_ref().is_some_and(|last| item <= *last) {
             return;

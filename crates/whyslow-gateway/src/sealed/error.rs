@@ -1,4 +1,4 @@
-//! [`SealedError`]: what went wrong, in S3's terms where it has one.
+//! [`SealedError`]: an error, in S3's terms if S3 has one.
 
 use crate::age::NoRandomness;
 use crate::format::{Fault, MetadataFault, NameError, PartsError, TokenFault, WriteError};
@@ -6,7 +6,7 @@ use crate::pool::BodyError;
 use crate::store::{ErrorKind, Repeat, StoreError};
 use std::time::Duration;
 
-/// What went wrong.
+/// The kind of error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealedErrorKind {
@@ -14,7 +14,7 @@ pub enum SealedErrorKind {
     NoSuchKey,
     /// There is no such bucket.
     NoSuchBucket,
-    /// There is no such upload, or its id is of another one.
+    /// There is no such upload, or its id belongs to another one.
     NoSuchUpload,
     /// A part is not one of this upload.
     InvalidPart,
@@ -28,7 +28,7 @@ pub enum SealedErrorKind {
     EntityTooLarge,
     /// A condition does not hold (412).
     PreconditionFailed,
-    /// The object is as the asker has it (304).
+    /// The client already has this version of the object (304).
     NotModified,
     /// The range holds no byte of the object (416).
     InvalidRange,
@@ -38,7 +38,7 @@ pub enum SealedErrorKind {
     BucketNotEmpty,
     /// The storage refuses the gateway's credentials.
     Forbidden,
-    /// The client's bytes: they failed, or are too few or too many.
+    /// The client's bytes failed, or are too few or too many.
     Content(BodyError),
     /// The object is not as it was sealed.
     Fault(Fault),
@@ -57,35 +57,35 @@ pub enum SealedErrorKind {
     Full,
     /// The bucket's objects are stored with other settings than this gateway's.
     OtherSettings,
-    /// The upload has parts, or the bucket has uploads, that this gateway did not take.
+    /// The upload has parts, or the bucket has uploads, that this gateway did not store.
     NotKnown,
-    /// No key, or too long a one.
+    /// The key is empty or too long.
     InvalidName,
-    /// The request makes no sense, or the storage cannot do it.
+    /// The request is invalid, or the storage cannot do it.
     InvalidRequest,
-    /// This side failed.
+    /// The gateway itself failed.
     Internal,
 }
 
-/// Why it was not done.
+/// The reason why it was not done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", .place.as_ref().map_or_else(String::new, |place| format!(" ({place})")))]
 pub struct SealedError {
-    /// What went wrong.
+    /// The kind of error.
     pub kind: SealedErrorKind,
-    /// In words.
+    /// The error as a sentence.
     pub message: String,
     /// A path of this machine: for logs, and never for clients.
     pub place: Option<String>,
 }
 
 impl SealedError {
-    /// Puts the two together.
+    /// An error of this kind with this message.
     pub fn new(kind: SealedErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), place: None }
     }
 
-    /// With the key that it is about.
+    /// Adds the key to the error.
     pub(super) fn about(self, key: &str) -> Self {
         Self { message: format!("`{}`: {}", key.escape_debug(), self.message), ..self }
     }
@@ -173,7 +173,7 @@ impl From<NoRandomness> for SealedError {
     }
 }
 
-/// Of an upload's id.
+/// An error of an upload's id.
 impl From<TokenFault> for SealedError {
     fn from(fault: TokenFault) -> Self {
         Self::new(SealedErrorKind::NoSuchUpload, format!("the upload id: {fault}"))

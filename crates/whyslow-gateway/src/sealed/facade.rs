@@ -1,4 +1,4 @@
-//! [`SealedStore`]: the front door.
+//! [`SealedStore`]: the entry point.
 
 use super::context::Context;
 use super::error::SealedError;
@@ -38,13 +38,13 @@ impl SealedStore {
         marker::mark(&self.context, bucket).await
     }
 
-    /// Epochs that a bucket's objects are sealed to, and that are not loaded: the number in the
-    /// bucket, and the id. The bucket must have been [adopted](Self::adopt).
+    /// Epochs of a bucket's objects that are not loaded: their number in the bucket, and their id.
+    /// The bucket must have been [adopted](Self::adopt).
     pub fn missing_epochs(&self, bucket: &str) -> Vec<(usize, String)> {
         marker::missing_epochs(&self.context, bucket)
     }
 
-    /// Stores an object, whole or not at all.
+    /// Stores an object, completely or not at all.
     pub async fn put(
         &self,
         object: &ObjectName,
@@ -97,14 +97,14 @@ impl SealedStore {
         found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
-    /// Lists a page of a bucket as it is stored, with the names that cannot be read; the client's
-    /// keys begin with `prefix`.
+    /// Lists a page of a bucket as it is stored, with unreadable names; the client's keys begin
+    /// with `prefix`.
     pub async fn stored_page(&self, bucket: &str, prefix: &str, continuation: Option<String>) -> Result<StoredPage> {
         marker::check(&self.context, bucket).await?;
         verify::page(&self.context, (bucket, prefix), continuation).await
     }
 
-    /// Verifies an object: all of it, or its head and its end alone.
+    /// Verifies an object: all of it, or its head and its end.
     pub async fn verify(&self, object: &ObjectName, content: bool) -> Verdict {
         let verdict = verify::verify(&self.context, (object, self.place().await), content).await;
         match verdict {
@@ -119,13 +119,13 @@ impl SealedStore {
         list::list(&self.context, bucket, query).await
     }
 
-    /// Deletes an object; one that is not there is as good.
+    /// Deletes an object; a missing object is not an error.
     pub async fn delete(&self, object: &ObjectName) -> Result<()> {
         marker::check(&self.context, &object.bucket).await?;
         Ok(self.context.store.delete(&self.context.names.stored(object)?).await?)
     }
 
-    /// Deletes an object that is there and has one of these tags, or `*`: any.
+    /// Deletes an existing object that has one of these tags, or any tag if `*`.
     pub async fn delete_if(&self, object: &ObjectName, tags: &str) -> Result<()> {
         marker::check(&self.context, &object.bucket).await?;
         let conditions = Conditions { if_match: Some(tags.to_owned()), ..Conditions::default() };
@@ -133,7 +133,7 @@ impl SealedStore {
         Ok(self.context.store.delete_if(&self.context.names.stored(object)?, &tags).await?)
     }
 
-    /// Deletes some of a bucket. Gives those that are still there, with why.
+    /// Deletes several objects of a bucket. Returns those that remain, with the reason.
     pub async fn delete_many(&self, bucket: &str, keys: &[String]) -> Result<Vec<(String, SealedError)>> {
         marker::check(&self.context, bucket).await?;
         let mut failures = Vec::new();
@@ -162,7 +162,7 @@ impl SealedStore {
         self.copy_with(from, to, &change, source_conditions).await
     }
 
-    /// The same, with attributes that are made from the source's.
+    /// The same, with attributes that are derived from the source's.
     pub async fn copy_with(
         &self,
         from: &ObjectName,
@@ -176,13 +176,13 @@ impl SealedStore {
         copied.map_err(|error| marker::numbered(&self.context, &from.bucket, error))
     }
 
-    /// Begins an upload in parts; gives the client's upload id.
+    /// Begins an upload in parts; returns the client's upload id.
     pub async fn create_upload(&self, object: &ObjectName, attributes: &Attributes) -> Result<String> {
         marker::mark(&self.context, &object.bucket).await?;
         multipart::create(&self.context, object, attributes).await
     }
 
-    /// Stores a part; one that is sent again takes the other one's place.
+    /// Stores a part; a repeated part replaces the earlier one.
     pub async fn put_part(
         &self,
         object: &ObjectName,
@@ -208,7 +208,7 @@ impl SealedStore {
         multipart::put_part(&self.context, (to, upload_id, number), content, writing).await
     }
 
-    /// Makes these parts, with the ETags that the client was given, one object.
+    /// Combines these parts, with the ETags of the client, to one object.
     pub async fn complete_upload(
         &self,
         object: &ObjectName,
@@ -222,7 +222,7 @@ impl SealedStore {
     /// The same, if the parts add up to the object that the client described.
     ///
     /// # Errors
-    /// [`super::SealedErrorKind::BadDigest`] if they are not: the upload stays as it is.
+    /// [`super::SealedErrorKind::BadDigest`] if they do not: the upload stays.
     pub async fn complete_whole(
         &self,
         object: &ObjectName,
@@ -238,7 +238,7 @@ impl SealedStore {
         multipart::abort(&self.context, object, upload_id).await
     }
 
-    /// Lists an upload's parts behind `after`; the second value is true if there are more.
+    /// Lists an upload's parts after `after`; the second value is true if there are more.
     pub async fn list_parts(&self, object: &ObjectName, upload_id: &str, after: u32) -> Result<(Vec<PartInfo>, bool)> {
         multipart::list_parts(&self.context, (object, upload_id), after).await
     }
@@ -255,7 +255,7 @@ impl SealedStore {
         multipart::list_uploads(&self.context, (bucket, prefix), after).await
     }
 
-    /// Names the buckets.
+    /// Lists the buckets.
     pub async fn list_buckets(&self) -> Result<Vec<String>> {
         Ok(self.context.store.list_buckets().await?)
     }
@@ -289,13 +289,13 @@ impl SealedStore {
         own::delete(&self.context, bucket, setting).await
     }
 
-    /// Whether a bucket is there, and may be used.
+    /// Whether a bucket exists, and may be used.
     pub async fn head_bucket(&self, bucket: &str) -> Result<()> {
         Ok(self.context.store.head_bucket(bucket).await?)
     }
 
-    /// Announces an upload of `size` bytes of plaintext: gets a connection ready, and returns at
-    /// once. Call it as soon as the client's header is there.
+    /// Announces an upload of `size` bytes of plaintext: prepares a connection, and returns at
+    /// once. Call it when the client's header has arrived.
     pub fn expect_upload(&self, bucket: &str, size: u64) {
         self.context.store.expect_upload(bucket, sealed_size(size).unwrap_or(size));
     }

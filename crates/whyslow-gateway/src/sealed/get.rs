@@ -1,4 +1,4 @@
-//! An object is read: in one round trip where it was one PUT.
+//! Reads an object: in one round trip if it was one PUT.
 //!
 //! | asked for | sent at once | then |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | a range of a multipart object that is known | GET of the first span | the other spans |
 //! | the same of one that is not known | as of a single one | its end; the spans |
 //!
-//! The first answer has the kind of the object. All answers must be about one version of it.
+//! The first answer shows the kind of the object. All answers must belong to one version of it.
 
 use super::attributes;
 use super::context::{Context, GAP};
@@ -26,9 +26,9 @@ use futures_util::future;
 use std::ops;
 use std::sync::Arc;
 
-/// An object this large shows whether the path is long.
+/// An object of this size shows whether the path is long.
 const LARGE: u64 = 1 << 30;
-/// Memory that is taken for an object over a long path until its size is known.
+/// Memory for an object over a long path until its size is known.
 const FIRST: u64 = 4 << 20;
 /// Attempts for an object that changes while it is read.
 const ATTEMPTS: u32 = 3;
@@ -47,8 +47,8 @@ pub(super) async fn get(
     range: Option<Range>,
     conditions: &Conditions,
 ) -> Result<Opened, SealedError> {
-    // Pieces that are read ahead may be held at the same time as the first ones: then all of it is
-    // taken now.
+    // Pieces that are read ahead may be held together with the first ones, so all of their memory
+    // is taken now.
     let plan = context.store.plan(LARGE).filter(|plan| plan.part_size <= context.memory().capacity() / 4);
     open(context, (name, place), (range, plan), conditions).await
 }
@@ -117,7 +117,7 @@ pub(super) fn client_info(name: &ObjectName, info: ObjectInfo, mut attributes: A
     }
 }
 
-/// The plaintext that is meant, and the stored bytes that it needs.
+/// The requested plaintext, and the stored bytes that it needs.
 fn of_plaintext(layout: &Layout, range: Option<Range>) -> Result<((u64, u64), crate::format::Plan), SealedError> {
     let Some(range) = range else { return Ok(((0, layout.length()), layout.plan_all(GAP))) };
     let outside = || {
@@ -128,7 +128,7 @@ fn of_plaintext(layout: &Layout, range: Option<Range>) -> Result<((u64, u64), cr
     Ok(((first, end), layout.plan(first..end, GAP).ok_or_else(outside)?))
 }
 
-/// How much to ask for at first over a long path.
+/// Bytes of the first request over a long path.
 fn first_piece(range: Option<Range>, plan: Plan) -> u64 {
     let most = match range {
         Some(Range::FromTo(first, last)) => suffix_size(last.saturating_sub(first).saturating_add(1)) + HEADER,
@@ -137,7 +137,7 @@ fn first_piece(range: Option<Range>, plan: Plan) -> u64 {
     most.min(plan.part_size)
 }
 
-/// What to ask for while the object is not known yet: the first one is always answered.
+/// The requests while the object is unknown: the first one always has an answer.
 fn first_asks(context: &Context, stored: &ObjectName, range: Option<Range>, piece: u64) -> Vec<Option<Range>> {
     let cut = |span: &ops::Range<u64>| {
         let last = span.end.min(span.start.saturating_add(piece)).saturating_sub(1);
@@ -164,7 +164,7 @@ fn first_asks(context: &Context, stored: &ObjectName, range: Option<Range>, piec
             return if last <= piece { vec![cut(&header), Some(Range::Last(last))] } else { vec![cut(&header)] };
         }
     };
-    // The first answer shows whether a range lies behind the object's end.
+    // The first answer shows whether a range is after the object's end.
     let mut spans = bytes.map_or_else(|| vec![header], |plan| plan.spans().to_vec());
     if let Some(last) = spans.last_mut().filter(|_| is_open) {
         last.end = MAX_LENGTH + 1;
@@ -172,7 +172,7 @@ fn first_asks(context: &Context, stored: &ObjectName, range: Option<Range>, piec
     spans.iter().map(cut).collect()
 }
 
-/// Asks, and verifies the first answer. `None`: the object changed meanwhile.
+/// Sends the requests, and verifies the first answer. Returns `None` if the object has changed.
 async fn ask(
     context: &Context,
     (name, stored): (&ObjectName, &ObjectName),
@@ -189,7 +189,7 @@ async fn ask(
     let mut answers = future::join_all(answers).await.into_iter();
     let Some(first) = answers.next() else { return Ok(None) };
     let first = match first {
-        // A range behind the end: of an object that has changed, or is too short to be one of ours.
+        // A range after the end: the object has changed, or is too short to be sealed.
         Err(error) if error.kind == ErrorKind::Range => return outside(context, (name, stored), range).await,
         first => first?,
     };
@@ -213,7 +213,7 @@ async fn ask(
     Ok(Some(Found { info, object, attributes, arriving }))
 }
 
-/// An answer, which must be of the range that was asked for.
+/// An answer, which must be of the requested range.
 fn arrived(download: Download, asked: Option<Range>) -> Result<Arriving, SealedError> {
     let size = download.info.size;
     let expected = asked.map_or(Some((0, size)), |range| range.of(size));
@@ -224,8 +224,8 @@ fn arrived(download: Download, asked: Option<Range>) -> Result<Arriving, SealedE
     Ok(Arriving { first, end, bytes: download.body })
 }
 
-/// The storage answers that the range is outside. If the known version had it, the object has
-/// changed, and is asked for again.
+/// Handles an answer that the range is outside. If the known version had it, the object has
+/// changed, and is requested again.
 async fn outside(
     context: &Context,
     (name, stored): (&ObjectName, &ObjectName),

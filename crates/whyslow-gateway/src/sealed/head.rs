@@ -1,4 +1,4 @@
-//! What is known of an object.
+//! The known properties of an object.
 
 use super::attributes;
 use super::context::Context;
@@ -14,7 +14,7 @@ use crate::store::{Conditions, ObjectName, ReadOptions};
 /// The size of a single object follows from that of its stored form; a multipart one's end is read
 /// unless its size is known.
 ///
-/// `with_checksums` reads a multipart one's end, where its checksums are, even so.
+/// `with_checksums` always reads a multipart object's end, which has its checksums.
 pub(super) async fn head(
     context: &Context,
     (name, with_checksums): (&ObjectName, bool),

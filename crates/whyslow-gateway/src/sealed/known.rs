@@ -1,5 +1,4 @@
-//! [`Known`]: what was found out about objects, parts and uploads, and costs a request to find out
-//! again. All of it is bounded; nothing depends on it.
+//! [`Known`]: a bounded cache of facts about objects, parts and uploads. Nothing depends on it.
 
 use super::types::{PartInfo, UploadInfo};
 use crate::format::Layout;
@@ -9,10 +8,10 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Layouts of objects that are read by ranges, and slices of one at most.
+/// Number of layouts of objects, and of slices in one.
 const LAYOUTS: usize = 64;
 const MOST_SLICES: usize = 2_000;
-/// Parts and uploads under way.
+/// Number of parts and uploads.
 const PARTS: usize = 20_000;
 const UPLOADS: usize = 2_000;
 
@@ -24,7 +23,7 @@ type Digest = [u8; 16];
 pub(super) struct Size {
     /// Bytes of plaintext.
     pub length: u64,
-    /// The client's parts; none of a single object.
+    /// The number of the client's parts; `None` for a single object.
     pub parts: Option<u32>,
 }
 
@@ -37,7 +36,7 @@ struct Versioned {
 pub(super) struct Known {
     sizes: Mutex<LruCache<Digest, Size>>,
     layouts: Mutex<LruCache<Digest, Versioned>>,
-    /// With the storage's tag.
+    /// The parts, with the storage's tag.
     parts: Mutex<LruCache<Digest, (String, PartInfo)>>,
     uploads: Mutex<LruCache<Digest, UploadInfo>>,
 }
@@ -101,7 +100,7 @@ impl Known {
         lock(&self.layouts).pop(&digest(&[&stored.bucket, &stored.key]));
     }
 
-    /// The answer to the client about a part, if the storage still has that one.
+    /// The answer to the client about a part, if the storage still has that part.
     pub(super) fn part(&self, upload: &str, number: u32, tag: &str) -> Option<PartInfo> {
         let mut parts = lock(&self.parts);
         let (known, info) = parts.get(&digest(&[upload, &number.to_string()]))?;

@@ -1,9 +1,9 @@
 //! Lists by plaintext: names, and sizes.
 //!
 //! A single object's size follows from the stored size. A multipart object is stored with a size
-//! that no single one has (`multipart`), so it shows in the list, and its end is read once: the
-//! size is remembered by name and ETag. An object that cannot be read fails the list, with its key
-//! and the reason: clients delete what a list leaves out, and compare sizes with it.
+//! that no single one has (`multipart`). So the list shows it, and its end is read once: the size
+//! is remembered by name and ETag. An unreadable object fails the list, with its key and the
+//! reason: clients delete what a list leaves out, and compare sizes with it.
 
 use super::attributes;
 use super::checked::OURS;
@@ -20,9 +20,9 @@ use crate::format::{Fault, Kind, Problem, plain_size};
 use crate::store::{Conditions, ErrorKind, ListQuery, ObjectInfo, ObjectName, Range, ReadOptions};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-/// Ends that are read at once.
+/// Number of ends that are read at once.
 const PARALLEL: usize = 16;
-/// Parts that an object is taken to have if its tag does not show their number.
+/// Assumed number of parts of an object if its tag does not show it.
 const SOME_PARTS: u32 = 100;
 /// Attempts for an object that changes while its end is read.
 const ATTEMPTS: u32 = 3;
@@ -40,8 +40,7 @@ pub(super) async fn list(context: &Context, bucket: &str, query: &ListQuery) -> 
     Ok(Listing { objects: objects.into_iter().flatten().collect(), prefixes, next })
 }
 
-/// A page without the gateway's own keys. It is filled up behind them, and is empty only at the
-/// end.
+/// A page without the gateway's own keys. Later keys fill it, so it is empty only at the end.
 async fn plain_page(context: &Context, bucket: &str, mut query: ListQuery) -> Result<Page, SealedError> {
     let (mut objects, mut prefixes) = (Vec::new(), Vec::new());
     loop {
@@ -61,7 +60,7 @@ async fn plain_page(context: &Context, bucket: &str, mut query: ListQuery) -> Re
     }
 }
 
-/// `None`: it was deleted meanwhile.
+/// Returns `None` if it was deleted in the meantime.
 async fn client_info(
     context: &Context,
     bucket: &str,
@@ -121,7 +120,7 @@ async fn read(
     Ok(Size { length: layout.length(), parts })
 }
 
-/// The storage's parts, as S3's tags of multipart objects have it; one of them is the manifest.
+/// The storage's number of parts, from its tag of a multipart object; one of them is the manifest.
 fn parts_of(tag: &str) -> u32 {
     let count = tag.trim_matches('"').rsplit_once('-').and_then(|(_, count)| count.parse().ok());
     count.filter(|count| (1..=MAX_PARTS).contains(count)).unwrap_or(SOME_PARTS)

@@ -1,5 +1,6 @@
-//! The object that holds a bucket's settings. A gateway with other ones refuses: with plain names
-//! instead of encrypted ones it would show ciphertext, and reveal the names of new objects.
+//! The object with a bucket's settings. A gateway with other settings refuses the bucket: with
+//! plain names instead of encrypted ones it would show ciphertext, and reveal the names of new
+//! objects.
 
 use super::checked::{Noted, OURS};
 use super::context::Context;
@@ -14,11 +15,11 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 const KEY: &str = ".whyslow-gateway/settings";
-/// Of `docs/gateway/format.md`.
+/// The version of `docs/gateway/format.md`.
 const FORMAT: u32 = 1;
-/// Bytes of a marker at most: some 3,000 epochs.
+/// Maximum bytes of a marker: some 3,000 epochs.
 const LONGEST: u64 = 64 << 10;
-/// Gateways that note something at the same time take turns.
+/// Attempts to write the marker while other gateways write it, too.
 const ATTEMPTS: u32 = 5;
 
 /// A bucket's settings.
@@ -29,7 +30,7 @@ struct Settings {
     /// The epoch that names are encrypted under.
     #[serde(skip_serializing_if = "Option::is_none")]
     names_epoch: Option<String>,
-    /// Epochs that objects are sealed to, the oldest first. Earlier versions noted none.
+    /// Epochs of the objects, the oldest first. Earlier versions noted none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     epochs: Vec<String>,
     /// The gateways that the bucket belongs to, if they have an id.
@@ -44,7 +45,7 @@ enum Style {
     Encrypted,
 }
 
-/// Before something is read or deleted in a bucket.
+/// Called before an object is read or deleted in a bucket.
 pub(super) async fn check(context: &Context, bucket: &str) -> Result<(), SealedError> {
     noted(context, bucket).await.map(drop)
 }
@@ -67,8 +68,8 @@ async fn noted(context: &Context, bucket: &str) -> Result<Noted, SealedError> {
     Ok(noted)
 }
 
-/// Before something is stored in a bucket: its marker names the current epoch, and is written if
-/// there is none.
+/// Called before an object is stored in a bucket: its marker gets the current epoch, and is written
+/// if it is missing.
 pub(super) async fn mark(context: &Context, bucket: &str) -> Result<(), SealedError> {
     for _ in 0..ATTEMPTS {
         if noted(context, bucket).await?.is_complete {
@@ -87,7 +88,7 @@ pub(super) async fn mark(context: &Context, bucket: &str) -> Result<(), SealedEr
                 context.checked.forget(bucket);
                 continue;
             }
-            // The credentials are for some keys alone.
+            // The credentials permit some keys alone.
             Err(error) if error.kind == ErrorKind::Denied => {}
             written => written?,
         }
@@ -104,7 +105,8 @@ pub(super) async fn delete_bucket(context: &Context, bucket: &str) -> Result<(),
     let page = context.store.list(bucket, &ListQuery { max, ..ListQuery::default() }).await?;
     let is_own = |key: &str| key == KEY || Setting::ALL.iter().any(|setting| setting.key() == key);
     if page.next.is_none() && page.prefixes.is_empty() && page.objects.iter().all(|info| is_own(&info.key)) {
-        // The marker last: while it is there, a gateway with other settings refuses the bucket.
+        // The marker is deleted last: while it exists, a gateway with other settings refuses the
+        // bucket.
         for info in page.objects.iter().filter(|info| info.key != KEY) {
             context.store.delete(&ObjectName::new(bucket, &info.key)).await?;
         }
@@ -133,7 +135,7 @@ pub(super) fn numbered(context: &Context, bucket: &str, error: SealedError) -> S
     SealedError { message, ..error }
 }
 
-/// Epochs that are noted in the marker and not loaded, with their numbers.
+/// Epochs in the marker that are not loaded, with their numbers.
 pub(super) fn missing_epochs(context: &Context, bucket: &str) -> Vec<(usize, String)> {
     let epochs = context.checked.get(bucket).map(|noted| noted.epochs).unwrap_or_default();
     let is_loaded = |id: &str| context.keyring.epochs().any(|epoch| epoch.id().to_string() == id);
@@ -173,7 +175,8 @@ fn ours(context: &Context) -> Settings {
     Settings { format: FORMAT, names, names_epoch, epochs, gateway: context.options.gateway.clone() }
 }
 
-/// Of a bucket without a marker. If it has objects, any loaded epoch may be theirs.
+/// Settings of a bucket without a marker. If it has objects, they may be sealed to any loaded
+/// epoch.
 async fn new(context: &Context, bucket: &str) -> Result<Settings, SealedError> {
     let query = ListQuery { max: 1, ..ListQuery::default() };
     let page = context.store.list(bucket, &query).await?;
@@ -256,7 +259,7 @@ async fn look_at_names(context: &Context, bucket: &str) -> Result<(), SealedErro
     Err(SealedError::new(SealedErrorKind::OtherSettings, format!("{bucket}: {why}")))
 }
 
-/// Writes a marker where there is none, or over the one with this tag.
+/// Writes a missing marker, or replaces the one with this tag.
 async fn write(
     context: &Context,
     bucket: &str,
@@ -271,7 +274,7 @@ async fn write(
         PutOptions { content_type: Some("application/json".to_owned()), conditions, ..PutOptions::default() };
     let written = context.store.put(&name, Body::from(text.clone()), &options).await;
     match written {
-        // The storage has no conditions.
+        // The storage does not support conditions.
         Err(error) if matches!(error.kind, ErrorKind::Unsupported | ErrorKind::Invalid) => {
             options.conditions = Conditions::default();
             context.store.put(&name, Body::from(text), &options).await.map(drop)

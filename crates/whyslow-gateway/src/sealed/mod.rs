@@ -7,10 +7,10 @@
 //!                └─ copy: the storage copies, the metadata is made for the new name
 //! ```
 //!
-//! - The front knows plaintext and names alone; the store sees neither. What the bytes mean is
-//!   [`crate::format`]'s business.
-//! - Nothing is spooled, and everything on its way is counted in one [`Memory`].
-//! - Nothing depends on the cache (`known`): any gateway with the same keys goes on.
+//! The front handles plaintext and names alone; the store sees neither. [`crate::format`] defines
+//! the bytes.
+//! Nothing is stored in between, and [`Memory`] bounds all bytes under way.
+//! Nothing depends on the cache (`known`): any gateway with the same keys can continue.
 
 mod attributes;
 mod checked;

@@ -1,4 +1,4 @@
-//! Uploads in parts: a slice for each, and a manifest with the versions that count.
+//! Uploads in parts: a slice for each, and a manifest with the valid versions.
 //!
 //! Upload ids and ETags of parts carry all facts that are needed, so that nothing is lost with this
 //! process. But they cannot be listed: an upload's list would lack the parts that another gateway

@@ -12,7 +12,7 @@ const LONGEST: usize = 1024;
 /// Plain names, or encrypted ones.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// None: names are plain.
+    /// `None` if names are plain.
     epoch: Option<Epoch>,
 }
 

@@ -1,4 +1,4 @@
-//! Stored bytes as they come, verified plaintext as it goes.
+//! Opens stored bytes as they arrive, and returns verified plaintext.
 
 use super::error::{SealedError, SealedErrorKind};
 use super::types::FoundFault;
@@ -23,11 +23,11 @@ pub(super) struct Arriving {
     pub bytes: ByteStream,
 }
 
-/// Where a stretch of the plan's bytes comes from.
+/// The source of a part of the plan's bytes.
 enum From {
     /// An answer that is there, of this place in the list.
     Arriving(usize, Range<u64>),
-    /// What has to be asked for.
+    /// The bytes to request.
     Rest(Range<u64>),
 }
 
@@ -89,7 +89,7 @@ impl Gathering {
                 From::Arriving(place, range) => {
                     let answer = &mut self.arriving[*place];
                     let Some(chunk) = answer.chunk(range).await? else { continue };
-                    // Taken with nothing in hand but what the reserve is for.
+                    // Taken while nothing but the reserve is held.
                     let permit = match self.reserve.as_mut().map(|reserve| reserve.split(chunk.len() as u64)) {
                         Some(permit) if permit.bytes() == chunk.len() as u64 => permit,
                         _ => self.memory.acquire(chunk.len() as u64).await,
@@ -180,7 +180,7 @@ impl Begun {
 struct Opening {
     reader: Reader,
     stored: HeldStream,
-    /// What came and is not opened.
+    /// Received bytes that are not opened.
     item: Bytes,
     /// Memory of that, and of the chunk that is incomplete.
     taken: Option<Permit>,
@@ -205,7 +205,7 @@ impl Opening {
             let mut out = Vec::new();
             let read = self.reader.read(&step, &mut out);
             drop(step);
-            // What was verified before a fault is handed out; the fault comes at the next call.
+            // Verified bytes are handed out before a fault, which comes at the next call.
             if out.is_empty() {
                 read.map_err(|fault| failed(&self.fault, fault))?;
                 continue;
@@ -221,7 +221,7 @@ impl Opening {
         }
     }
 
-    /// What is left from before is of an incomplete chunk, or of none.
+    /// Bytes of earlier calls belong to an incomplete chunk, or to none.
     fn take(&mut self, (item, permit): (Bytes, Permit)) {
         let mut taken = permit;
         if let Some(mut left) = self.taken.take() {

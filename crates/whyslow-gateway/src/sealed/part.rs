@@ -1,4 +1,4 @@
-//! What an object is made of, and a part of it, as its client sent it.
+//! The structure of an object, and a part of it, as its client sent it.
 
 use super::attributes;
 use super::context::Context;

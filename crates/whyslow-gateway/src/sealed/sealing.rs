@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Fillers are made of these.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Where the memory of sealed bytes comes from.
+/// The source of the memory for sealed bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Taking {
     /// From the bound, as each step needs it. If none is free, the bytes held for another attempt
@@ -80,7 +80,7 @@ pub(super) struct Sealing {
     writer: Option<SliceWriter>,
     /// Plaintext that came and is not sealed.
     pending: Bytes,
-    /// What is ready.
+    /// Bytes that are ready.
     ready: VecDeque<Bytes>,
     filler: u32,
     taking: Taking,

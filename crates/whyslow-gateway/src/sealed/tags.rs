@@ -3,7 +3,7 @@
 use crate::format::etag;
 use crate::store::Conditions;
 
-/// What no object has: a client's tag that no gateway gave.
+/// A tag that no object has.
 const NOBODYS: &str = "\"no-gateway-gave-this\"";
 
 /// The client's form of a storage's tag, without quotes.

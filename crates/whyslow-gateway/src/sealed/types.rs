@@ -1,4 +1,4 @@
-//! What goes in and comes out: objects as clients know them.
+//! Arguments and results: objects as clients know them.
 
 use crate::format::{Checksums, Fault};
 use crate::keys::EpochId;
@@ -24,7 +24,7 @@ impl fmt::Debug for Content {
     }
 }
 
-/// What a client stores with an object; the object's metadata binds it.
+/// The attributes that a client stores with an object; the object's metadata binds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// Content-Type; without one objects have `binary/octet-stream`, as in S3.
@@ -70,7 +70,7 @@ pub struct Whole {
     pub crc64nvme: Option<u64>,
 }
 
-/// What is known of an object.
+/// The known properties of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info {
     /// The key.
@@ -107,7 +107,7 @@ impl FoundFault {
 pub struct Opened {
     /// The object; its size is that of all of it.
     pub info: Info,
-    /// The first byte of plaintext that comes, and the one behind the last.
+    /// Range of plaintext bytes that `bytes` returns; the end is exclusive.
     pub range: (u64, u64),
     /// Verified plaintext. It ends with an error if the object is not as it was sealed.
     pub bytes: ByteStream,
@@ -150,7 +150,7 @@ pub struct PartInfo {
 /// An upload under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadInfo {
-    /// What it becomes.
+    /// The new key.
     pub key: String,
     /// The id that the client was given.
     pub upload_id: String,

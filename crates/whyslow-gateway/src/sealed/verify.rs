@@ -27,7 +27,7 @@ pub enum Verdict {
     Whole(u64),
     /// It is not as it was sealed, or cannot be opened with these keys.
     Damaged(SealedError),
-    /// It was deleted or replaced meanwhile.
+    /// It was deleted or replaced in the meantime.
     Gone,
     /// The storage did not give it.
     Unread(SealedError),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// What went wrong.
+/// The kind of error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// There is no such object.
@@ -38,7 +38,7 @@ pub enum ErrorKind {
     InvalidPart,
     /// The object is larger than can be stored.
     TooLarge,
-    /// The request makes no sense to the store.
+    /// The request is invalid for the store.
     Invalid,
     /// The store cannot do that.
     Unsupported,
@@ -48,7 +48,7 @@ pub enum ErrorKind {
     Foreign,
     /// The source of the body failed.
     Body(BodyError),
-    /// What the store answered cannot be understood.
+    /// The store's answer cannot be understood.
     Answer,
 }
 
@@ -66,7 +66,7 @@ pub enum Repeat {
 /// Why a store did not do it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct StoreError {
-    /// What went wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
     /// Whether to try again.
     pub repeat: Repeat,
@@ -87,7 +87,7 @@ impl fmt::Display for StoreError {
 }
 
 impl StoreError {
-    /// What went wrong, without the place.
+    /// The error, without the place.
     pub fn public(&self) -> String {
         let what = match self.kind {
             ErrorKind::NoSuchKey => "there is no such object",
@@ -121,7 +121,7 @@ impl StoreError {
         Self { place: Some(place.display().to_string()), ..self }
     }
 
-    /// One that repeating would not change.
+    /// An error that a repetition would not change.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, repeat: Repeat::No, message: message.into(), place: None }
     }

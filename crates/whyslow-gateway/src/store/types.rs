@@ -1,4 +1,4 @@
-//! What goes in and comes out of a store.
+//! Arguments and results of a store.
 
 use crate::pool::{ByteStream, Transfer, Transfers};
 use std::collections::BTreeMap;
@@ -30,14 +30,14 @@ impl fmt::Display for ObjectName {
 /// An entity tag as the store gave it, with its quotes if it has any.
 pub type EntityTag = String;
 
-/// What is stored with an object.
+/// The attributes that are stored with an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PutOptions {
     /// Content-Type.
     pub content_type: Option<String>,
     /// User metadata: names in lower case, without `x-amz-meta-`.
     pub metadata: BTreeMap<String, String>,
-    /// What must hold of the object that is there.
+    /// Conditions on the existing object.
     pub conditions: Conditions,
 }
 
@@ -46,7 +46,7 @@ pub struct PutOptions {
 pub struct Conditions {
     /// One of these tags, or `*`: any.
     pub if_match: Option<String>,
-    /// None of these tags, or `*`: absent.
+    /// The object has none of these tags; with `*` it does not exist.
     pub if_none_match: Option<String>,
     /// Changed since.
     pub if_modified_since: Option<SystemTime>,
@@ -89,11 +89,11 @@ impl Range {
 /// How an object is read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// What becomes of the requests is added here.
+    /// The result of each request is added here.
     pub transfers: Transfers,
 }
 
-/// What is known of an object.
+/// The known properties of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
     /// The key.
@@ -135,7 +135,7 @@ impl fmt::Debug for Download {
     }
 }
 
-/// What to list.
+/// The list to return.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListQuery {
     /// Keys that begin with this.
@@ -144,9 +144,10 @@ pub struct ListQuery {
     pub delimiter: Option<String>,
     /// Keys behind this one.
     pub start_after: Option<String>,
-    /// Where the page before ended: [`Listing::next`].
+    /// The end of the page before: [`Listing::next`].
     pub continuation: Option<String>,
-    /// Most objects and common prefixes on the page; 0 is the store's own choice, usually 1,000.
+    /// Maximum number of objects and common prefixes on the page; 0 is the store's own choice,
+    /// usually 1,000.
     pub max: u32,
 }
 
@@ -164,7 +165,7 @@ pub struct Listing {
 /// An upload in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
-    /// What it becomes.
+    /// The new name.
     pub object: ObjectName,
     /// The store's name for it.
     pub id: String,

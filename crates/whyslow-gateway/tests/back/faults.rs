@@ -1,4 +1,4 @@
-//! What the server does wrong, and what becomes of the request.
+//! Faults of the server, and the results of requests.
 
 use crate::faulty::{Act, Faulty, answer, failure, ok};
 use crate::{body, endpoint, name, no_close_wait, options, pattern, pool, store, store_with, until};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// Its body is read, and this is answered.
@@ -35,7 +35,7 @@ pub struct Asked {
     pub line: String,
     /// `name: value` in lower case.
     pub head: String,
-    /// What was read of it.
+    /// The body that was read.
     pub body: Vec<u8>,
 }
 

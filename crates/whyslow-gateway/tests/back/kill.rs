@@ -22,7 +22,7 @@ const SENT: usize = 200_000;
 const ARRIVES: Duration = Duration::from_millis(200);
 const NOTICES: Duration = Duration::from_millis(500);
 
-/// What ends a body early.
+/// The event that ends a body early.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// Its source fails: a client left, or a checksum is wrong.
@@ -31,7 +31,7 @@ enum End {
     Kill,
 }
 
-/// What a store has afterwards.
+/// The content of a store afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Old,

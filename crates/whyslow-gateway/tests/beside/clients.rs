@@ -13,7 +13,7 @@ const CLIENTS: u64 = 200;
 /// Each client stores and reads one object again and again: of 1 kB, 100 kB, 1 MB or 10 MB.
 const SIZES: [usize; 4] = [1_000, 100_000, 1_000_000, 10_000_000];
 
-/// What became of the requests of all clients.
+/// Results of the requests of all clients.
 #[derive(Default)]
 struct Sums {
     puts: AtomicU64,

@@ -16,7 +16,7 @@ pub const SECRET: &str = "a-secret-of-tests-alone";
 /// The program under test.
 const GATEWAY: &str = env!("CARGO_BIN_EXE_whyslow-gateway");
 
-/// What stores at the far end.
+/// The store at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// Takes uploads, keeps nothing, and closes connections that are idle for 5 s.
@@ -160,7 +160,7 @@ fn wait_for(far: &Far, host: Host, address: &str) {
     }
 }
 
-/// What waits in front of the link may take 100 ms.
+/// The queue before the link may take 100 ms.
 fn config() -> PathConfig {
     let conditions = Conditions {
         rate_bps: Some(1_000_000_000),

@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("client.py");
 pub struct Choice {
     /// Seconds without a request, before one.
     idle: u64,
-    /// Bytes of the large object; 0: none.
+    /// Bytes of the large object; 0 for no such object.
     large: u64,
 }
 
@@ -39,7 +39,7 @@ struct Row {
     seconds: f64,
 }
 
-/// What is compared, and how it is started.
+/// The compared program, and its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Straight,

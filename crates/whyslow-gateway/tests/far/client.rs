@@ -19,7 +19,7 @@ use whyslow_gateway::store::{
 const RTT: Duration = Duration::from_millis(200);
 const SMALL: [usize; 3] = [1_000, 100_000, 1_000_000];
 const LARGE: [u64; 2] = [100_000_000, 1_000_000_000];
-/// What large objects have, besides some that wait for answers.
+/// Connections for large objects, besides some that wait for answers.
 const CONNECTIONS: usize = 14;
 /// Uploads of 1 MB of each kind, of which the median counts.
 const PAIRS: usize = 15;
@@ -32,7 +32,7 @@ pub struct Row {
     pub bytes: u64,
     /// From the call to its return.
     pub seconds: f64,
-    /// What the connection could send at once, bytes.
+    /// Bytes that the connection could send at once.
     pub window: Option<u64>,
     pub is_reused: bool,
     pub limited_by: Option<String>,
@@ -40,7 +40,7 @@ pub struct Row {
     pub data_rate: Option<f64>,
     /// Segments.
     pub retransmitted: u64,
-    /// Of the pool so far.
+    /// Costs of the pool so far.
     pub cost: String,
 }
 

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use whyslow_gateway::store::Bodies;
 
-/// What becomes of a body.
+/// The fate of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// One that is cut is dropped; it is not asked for more.
+    /// A cut body is dropped.
     Usual,
     /// One that is cut is stored, as versitygw 1.8 does. Chunks are decoded, and must have their
     /// end.
     KeepsCutBodies,
-    /// One that is cut is stored, and chunks are refused.
+    /// A cut body is stored, and chunks are refused.
     KeepsCutBodiesAndTakesNoChunks,
 }
 
@@ -38,7 +38,7 @@ struct State {
     slowness: Mutex<Duration>,
 }
 
-/// One that runs until the process ends.
+/// A backend that runs until the process ends.
 pub(crate) struct Backend {
     manner: Manner,
     address: SocketAddr,

@@ -103,7 +103,7 @@ impl Ask {
         self.fields.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
-    /// All that goes out.
+    /// All bytes of the request.
     pub(crate) fn bytes(self, server: &Server) -> Vec<u8> {
         self.bytes_for(&server.address.to_string())
     }
@@ -209,7 +209,7 @@ impl Got {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// What is between two tags of a document.
+    /// The text between two tags of a document.
     pub(crate) fn tag(&self, name: &str) -> Option<String> {
         let text = self.text();
         let (_, rest) = text.split_once(&format!("<{name}>"))?;

@@ -44,7 +44,7 @@ fn json(got: &Got) -> Value {
 #[test]
 fn a_file_is_stored_whether_or_not_its_size_is_known() {
     let server = Server::with(|options| options.form_bucket = Some("bucket".to_owned()));
-    // Two parts of 8 MiB, and one that ends with the second.
+    // Sizes around the part size of 8 MiB.
     for (length, parts) in [(0, 1), (1_000, 1), (8 << 20, 1), ((8 << 20) + 1, 2), (20_000_000, 3)] {
         let bytes = pattern(length);
         let got = post(&server, &[data(r#"{"name": "a b"}"#), file(&bytes)]).ok();

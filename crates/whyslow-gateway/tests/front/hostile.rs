@@ -53,7 +53,7 @@ fn a_link_is_good_for_what_it_was_made_for() {
     let mut week = ask("GET", "/bucket/o");
     week.expires = Duration::from_secs(604_800);
     week.send_link(&server).ok();
-    // A link to store an object is none to copy another one there.
+    // A link to store an object does not permit a copy to that place.
     let copy = ask("PUT", "/bucket/p").unsigned("x-amz-copy-source", "/bucket/o");
     copy.send_link(&server).is(403, "AccessDenied");
     // A field that claims to cover it does not help.

@@ -1,4 +1,4 @@
-//! What clients may not take: headers, time, connections.
+//! Limits for clients: headers, time, connections.
 
 use crate::client::{ask, connect, field, put, receive};
 use crate::server::Server;

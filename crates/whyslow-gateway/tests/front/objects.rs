@@ -1,4 +1,4 @@
-//! What S3's operations answer.
+//! Answers to S3's operations.
 
 use crate::client::{Got, ask, put};
 use crate::pattern;
@@ -107,7 +107,7 @@ fn a_part_is_read_by_its_number() {
     get(&server, "/bucket/m?partNumber=0").is(400, "InvalidArgument");
     ask("GET", "/bucket/m?partNumber=2").with("range", "bytes=0-9").send(&server).is(400, "InvalidRequest");
     ask("GET", "/bucket/m?partNumber=2").with("if-match", "\"w1-other\"").send(&server).is(412, "PreconditionFailed");
-    // What was sent whole is one part, and has no number of them.
+    // An object that was sent whole is one part, and does not count its parts.
     put("/bucket/single", bytes.clone()).send(&server).ok();
     let got = get(&server, "/bucket/single?partNumber=1");
     assert!(got.status == 206 && got.body == bytes && got.field("x-amz-mp-parts-count").is_none());

@@ -126,7 +126,7 @@ fn s3_as_it_is_documented() {
     assert_eq!(output.lines().last(), Some(format!("{count} passed, 0 failed").as_str()), "{output}");
 }
 
-/// What a script prints that is given a server's URL.
+/// The output of a script that gets a server's URL.
 fn by_boto3(script: &str) -> Option<String> {
     if !rare_tools(&["python3"]) {
         return None;

@@ -1,4 +1,4 @@
-//! What an access key may do.
+//! The rights of an access key.
 
 use crate::client::{Got, ask, put};
 use crate::forms::post_file;

@@ -36,7 +36,7 @@ pub(crate) fn s3(url: &str, bodies: Option<Bodies>) -> S3Store {
     S3Store::new(S3Options { endpoint, addressing: Addressing::Path, region, credentials, pool, bodies }).unwrap()
 }
 
-/// One that runs until it is dropped.
+/// A server that runs until it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) records: Arc<Records>,

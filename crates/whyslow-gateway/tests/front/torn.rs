@@ -43,7 +43,7 @@ fn object_stays_when_a_client_leaves_halfway() {
     }
 }
 
-/// What the network sees of a gateway that is killed: the connection ends within the body.
+/// The network's view of a killed gateway: the connection ends within the body.
 #[tokio::test]
 async fn object_stays_when_the_gateway_is_killed() {
     for manner in MANNERS {

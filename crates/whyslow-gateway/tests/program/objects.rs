@@ -182,7 +182,7 @@ fn an_object_under_another_name_or_changed_is_refused() {
     let mut object = fs::read(keys.at("object")).unwrap();
     object[276 + 65_552 + 7] ^= 1;
     fs::write(keys.at("object"), &object).unwrap();
-    // What was verified before the fault is handed to stdout, and no file is left.
+    // Verified bytes before the fault go to stdout, and no file is left.
     let output = with(&metadata).assert().code(2).get_output().clone();
     assert_eq!(output.stdout, bytes(65_536));
     let said = String::from_utf8(output.stderr).unwrap();

@@ -11,7 +11,7 @@ fn judged(scene: &SyntheticHost, over: Option<f64>) -> HostReport {
     HostReport { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
 }
 
-/// As it is without colours.
+/// The page without colours.
 fn plain(judged: &HostReport, is_full: bool, width: usize) -> String {
     anstream::adapter::strip_str(&page(judged, is_full, width, Lang::En)).to_string()
 }

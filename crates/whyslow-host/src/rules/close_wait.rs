@@ -40,12 +40,12 @@ use whyslow_live::host::{Socket, State};
 
 /// A program that closes does so at once, milliseconds.
 const QUIET_MS: u32 = 5_000;
-/// By then the peer has forgotten it (tcp_fin_timeout), milliseconds.
+/// After this time the peer has forgotten it (tcp_fin_timeout), milliseconds.
 const FORGOTTEN_MS: u32 = 60_000;
 /// A peer that closed sooner after the last data had no timeout, milliseconds.
 const TIMEOUT_MS: u32 = 1_000;
 
-/// What keeps sockets of the peer's open.
+/// The reason why sockets of the peer stay open.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
     /// Processes; `None` if they may not be seen.

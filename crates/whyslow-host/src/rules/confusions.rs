@@ -26,7 +26,7 @@ fn drops_of_a_listener_without_a_full_queue_are_not_an_overflow() {
     scene.then();
     scene.namespace().sockets[0].drops = Some(2_500);
     assert_eq!(scene.causes(), [""; 0]);
-    // Of 500 drops 40 were of a full queue.
+    // Of 500 drops, 40 are due to a full queue.
     scene.count("TcpExt.ListenOverflows", 40);
     scene.count("Tcp.PassiveOpens", 10_100);
     let found = scene.finding("listen-overflow");
@@ -132,7 +132,7 @@ fn a_window_shut_at_one_instant_is_not_a_slow_reader() {
     };
     assert_eq!(shut(40).causes(), [""; 0]);
     assert_eq!(shut(1_200).causes(), ["zero-window"]);
-    // Counts of the kernel until then are reported all the same.
+    // Counts of the kernel until then are still reported.
     let mut slow = shut(40);
     slow.namespace().sockets[0].info.as_mut().unwrap().rwnd_limited = Some(4_000_000);
     assert_eq!(slow.causes(), ["receive-window"]);

@@ -38,7 +38,7 @@ use whyslow_live::host::Owner;
 const PRESSURE: f64 = 20.0;
 /// Data went or came within, milliseconds.
 const RECENT_MS: u32 = 1_000;
-/// What a card does for a processor, by ethtool's names.
+/// Work that a card does for a processor, by ethtool's names.
 const OFFLOADS: [(&str, &str); 3] =
     [("tcp-segmentation-offload", "tso"), ("generic-segmentation-offload", "gso"), ("generic-receive-offload", "gro")];
 

@@ -40,7 +40,7 @@ use whyslow_live::host::{Socket, State};
 
 /// Drops per accepted connection from which the finding is reported.
 const SHARE: f64 = 0.001;
-/// What a dropped SYN, or a dropped last ACK, costs at least, seconds.
+/// Minimum cost of a dropped SYN, or of a dropped last ACK, seconds.
 const WAIT_S: f64 = 1.0;
 /// The kernel's default since Linux 5.4; a larger value is never advised.
 const USUAL_SOMAXCONN: i64 = 4_096;

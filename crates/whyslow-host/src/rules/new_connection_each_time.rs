@@ -36,7 +36,7 @@ use whyslow_live::host::State;
 const TIME_WAIT_S: f64 = 60.0;
 /// Fewer in that time are not a pattern.
 const FEW: u64 = 60;
-/// Of that time, what handshakes take.
+/// Share of that time that handshakes take.
 const SHARE: f64 = 0.1;
 
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {

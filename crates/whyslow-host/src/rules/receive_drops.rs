@@ -30,7 +30,7 @@ use crate::finding::{Finding, HostAction, HostCause, HostCheck, HostStatement, P
 use crate::snapshot::{Snapshot, live as with_info};
 use whyslow_analysis::Unit;
 
-/// What is dropped, by its counter.
+/// Kinds of drops, by their counter.
 const COUNTERS: [&str; 4] = ["TcpExt.RcvPruned", "TcpExt.TCPRcvQDrop", "TcpExt.OfoPruned", "TcpExt.TCPBacklogDrop"];
 
 pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {

@@ -58,7 +58,7 @@ const MOST: f64 = 0.5;
 const NEARLY: f64 = 0.6;
 /// Share of the window that each round trip brought on average since an earlier snapshot.
 const HALF: f64 = 0.5;
-/// Least window that has followed its buffer, as a share of it. Windows begin at half, and have
+/// Minimum window that has followed its buffer, as a share of it. Windows begin at half, and have
 /// more if segments fill their memory better (tcp_win_from_space). A buffer grows at once, its
 /// window within several round trips.
 const FOLLOWED: f64 = 0.45;
@@ -140,7 +140,7 @@ fn is_lasting(live: &Live<'_>, (limited, busy): (u64, u64)) -> bool {
     live.before.is_some() || limited as f64 >= MOST * busy as f64 || is_full()
 }
 
-/// What comes here is held by the window that this end offers.
+/// This end's window limits the received data.
 fn is_held_here(live: &Live<'_>) -> bool {
     let info = live.info;
     let (Some(window), Some(space), Some(rtt)) = (info.rcv_wnd, info.rcv_space, round_trip(info)) else { return false };
@@ -165,7 +165,7 @@ fn is_refuted(snapshot: Snapshot<'_>, live: &Live<'_>) -> bool {
     rate.zip(window).is_some_and(|(rate, (window, rtt))| rate * rtt < HALF * window)
 }
 
-/// What bounds the buffer of a connection.
+/// The limit of a connection's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     /// The last figure of tcp_rmem.

@@ -40,9 +40,9 @@ use whyslow_live::tcp_info::TcpInfo;
 
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
-/// What a restart must cost, seconds.
+/// Minimum cost of a restart, seconds.
 const WORTH_S: f64 = 0.05;
-/// Of its earlier window, what a connection has left after a restart, at most.
+/// Maximum share of its earlier window that a connection has after a restart.
 const LEFT: f64 = 0.5;
 /// Segments with data that came from a peer that asked more than once.
 const ASKED: u32 = 2;
@@ -54,7 +54,7 @@ const MOST_ROUNDS: u32 = 32;
 enum Known {
     /// The connection is idle, and starts over when it sends again.
     Expected,
-    /// By its threshold.
+    /// Recognised by its threshold.
     Threshold,
     /// Between two looks.
     Seen,
@@ -69,7 +69,7 @@ struct Restart<'a> {
     had: f64,
     /// The window that it has after idle time, segments.
     initial: f64,
-    /// What a restart costs, seconds.
+    /// Cost of a restart, seconds.
     cost: f64,
 }
 
@@ -113,7 +113,7 @@ fn restarted_since_earlier_look<'a>(live: &Live<'a>, initial: f64) -> Option<Res
     })
 }
 
-/// The window stands below a threshold that no loss has set.
+/// The window is below a threshold that no loss has set.
 fn by_threshold<'a>(snapshot: Snapshot<'_>, live: &Live<'a>, initial: f64) -> Option<Restart<'a>> {
     let info = live.info;
     let (ssthresh, cwnd) = (info.snd_ssthresh?, info.snd_cwnd?);

@@ -67,7 +67,7 @@ fn limited_of(info: &TcpInfo) -> Option<u64> {
     info.sndbuf_limited
 }
 
-/// By the kernel's account.
+/// Recognised by the kernel's account.
 fn is_counted(live: &Live<'_>) -> bool {
     let (Some(limited), Some(busy)) = (live.grown(limited_of), live.grown(|info| info.busy_time)) else {
         return false;

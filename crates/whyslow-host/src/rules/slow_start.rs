@@ -37,12 +37,12 @@ use whyslow_units::Nanos;
 
 /// RFC 6928, segments.
 const USUAL: u32 = 10;
-/// What it must cost, seconds.
+/// Minimum cost, seconds.
 const WORTH_S: f64 = 0.05;
 /// The transfer that is played, bytes.
 const BYTES: u64 = 1_000_000;
 
-/// What a route sets for the beginning of a connection.
+/// A route's setting for the beginning of a connection.
 struct Metric {
     name: &'static str,
     /// Segments.

@@ -47,7 +47,7 @@ use whyslow_units::Nanos;
 
 /// TCP_METRICS_TIMEOUT, milliseconds.
 const TIMEOUT_MS: u64 = 3_600_000;
-/// What an entry must add to the time of the larger transfer, of the time and in seconds.
+/// Minimum addition of an entry to the time of the larger transfer: a share, and seconds.
 const WORTH: (f64, f64) = (0.2, 0.1);
 /// The transfers that are played, bytes.
 const SIZES: [u64; 2] = [1_000_000, 10_000_000];
@@ -83,7 +83,7 @@ pub(super) fn check(snapshot: Snapshot<'_>) -> Vec<Finding> {
             (is_proven || acts(snapshot, entry)).then_some((entry, ssthresh, rtt, is_proven))
         })
         .collect();
-    // What 10 MB lose is about a round trip for each segment that the window lacks.
+    // The cost for 10 MB is about a round trip for each segment that the window lacks.
     acting
         .sort_by_key(|(_, ssthresh, rtt, _)| std::cmp::Reverse(u64::from(*rtt) * 1_000_000 / u64::from(*ssthresh + 1)));
     acting.truncate(PLAYED);

@@ -103,7 +103,7 @@ fn summaries(looks: &[Host]) -> Vec<FindingSummary> {
     super::judge(&[snapshot]).iter().map(FindingSummary::of).collect()
 }
 
-/// By one look, and by the last of two where there are two.
+/// Judges one snapshot, and the last of two if there are two.
 fn each(state: &[Host]) -> Vec<Vec<FindingSummary>> {
     let mut out = vec![summaries(&state[..1])];
     if state.len() > 1 {

@@ -18,7 +18,7 @@ pub(crate) struct SyntheticHost {
     /// Ten seconds ago, where there was a look.
     pub(crate) earlier: Option<Namespace>,
     pub(crate) closed_since: BTreeMap<u64, f64>,
-    /// What was read again, half a second later.
+    /// The second reading, half a second later.
     pub(crate) again: Option<Again>,
 }
 
@@ -110,12 +110,12 @@ impl SyntheticHost {
         }
     }
 
-    /// What all rules find.
+    /// The findings of all rules.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         super::judge(&[self.snapshot()])
     }
 
-    /// The same, in words.
+    /// The same findings in words.
     pub(crate) fn summaries(&self) -> Vec<FindingSummary> {
         self.findings().iter().map(FindingSummary::of).collect()
     }
@@ -287,7 +287,7 @@ pub(crate) fn timer(kind: TimerKind, retransmits: u8) -> Option<Timer> {
     Some(Timer { kind, expires_ms: 1_000, retransmits })
 }
 
-/// What the kernel remembers of the peer.
+/// The kernel's remembered values for the peer.
 pub(crate) fn remembered(rtt_us: u32, ssthresh: u32, age_ms: u64) -> PeerMetrics {
     PeerMetrics {
         address: "198.51.100.7".parse().unwrap(),

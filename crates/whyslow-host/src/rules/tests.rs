@@ -11,7 +11,7 @@ use crate::snapshot::Again;
 use whyslow_live::host::{Memory, Qdisc, Route, Softnet, State, Throttled, TimerKind};
 use whyslow_live::tcp_info::TcpInfo;
 
-/// What a test changes of a connection.
+/// A test's change of a connection.
 type Change = fn(&mut TcpInfo);
 
 fn command(finding: &FindingSummary) -> &str {
@@ -214,7 +214,7 @@ fn a_threshold_acts_by_kernel_and_by_what_connections_show() {
     assert_eq!(scene.causes(), [""; 0], "unknown");
     scene.host.kernel = "4.19.0-21".to_owned();
     assert!(command(&scene.finding("stale-ssthresh")).starts_with("sysctl -w net.ipv4.tcp_no_metrics_save=1; "));
-    // Whatever its age: a connection has it.
+    // Its age does not matter: a connection has it.
     scene.namespace().metrics[0].age_ms = Some(1_051_050_000);
     assert_eq!(scene.causes(), [""; 0]);
     scene.add(connection_with(|info| info.snd_ssthresh = Some(8)));

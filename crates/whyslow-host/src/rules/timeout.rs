@@ -38,7 +38,7 @@ use whyslow_live::tcp_info::TcpInfo;
 
 /// TCP_RTO_MIN of Linux, seconds.
 const LEAST_S: f64 = 0.2;
-/// What shows that it worked.
+/// The check of the fix.
 const VERIFY: HostCheck = HostCheck::Counters { names: &["TcpExtTCPTimeouts"], slowly: true };
 /// In a row.
 const ROW: u8 = 3;

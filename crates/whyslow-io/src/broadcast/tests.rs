@@ -61,7 +61,7 @@ fn every_reader_takes_all_blocks_in_order_and_none_is_far_ahead() {
 #[test]
 fn what_is_there_is_handed_over_before_more_is_waited_for() {
     thread_local! {
-        /// What this thread has walked over.
+        /// The bytes that this thread has read.
         static WALKED: Cell<u64> = const { Cell::new(0) };
     }
     let mut next = 0;

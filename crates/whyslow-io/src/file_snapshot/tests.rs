@@ -13,7 +13,7 @@ const PACKETS: u32 = 40_000;
 /// Bytes of the file's head, and of a small packet's record.
 const HEAD: usize = 24;
 
-/// Where a record begins behind about this byte.
+/// The beginning of a record after about this byte.
 fn cut(file: &[u8], near: usize) -> usize {
     let mut at = HEAD;
     while at < near {

@@ -50,7 +50,7 @@ pub(crate) fn capture(connections: u32, network: u8) -> Vec<u8> {
     file
 }
 
-/// What is listed, and all connections.
+/// The listed connections, and all connections.
 fn every(files: &[&Path], threads: usize) -> (Analysis, Vec<Connection>) {
     let inputs: Vec<_> = files.iter().map(|path| Input::Path(path.to_path_buf())).collect();
     let options =

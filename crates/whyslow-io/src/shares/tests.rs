@@ -15,7 +15,7 @@ fn options() -> ExplainOptions {
     ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None, keys: None, messages: true }
 }
 
-/// What each share sends of captures, the captures in another order.
+/// The rows of each shard of captures, the captures in another order.
 fn shares(inputs: &[Input], of: usize, every: bool) -> Vec<Vec<Vec<u8>>> {
     let mut condensed: Vec<_> = (0..of).map(|_| RowFiles::default()).collect();
     for (number, input) in inputs.iter().enumerate().rev() {

@@ -33,7 +33,7 @@ impl<R: Read> ZstdFrames<R> {
         Self { source, decoder, is_within: false, failed: None }
     }
 
-    /// Begins the next frame; none at the end.
+    /// Begins the next frame; returns false at the end.
     fn begin(&mut self) -> io::Result<bool> {
         if self.source.reader.peek_frame()?.is_empty() {
             return Ok(false);
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// What it gives, and its error.
+    /// The output of the decoder, and its error.
     fn drain(mut reader: Box<dyn Read + Send>) -> (Vec<u8>, Option<io::Error>) {
         let (mut out, mut piece) = (Vec::new(), vec![0; super::super::PIECE]);
         loop {
@@ -209,7 +209,7 @@ mod tests {
         KINDS.into_iter().filter(|kind| decoder(*kind, b"").is_some())
     }
 
-    /// What the decoders of other machines give.
+    /// The output of the decoders of other machines.
     fn native(bytes: &[u8]) -> Vec<u8> {
         let Ok(mut source) = over(bytes) else { return Vec::new() };
         let mut out = Vec::new();

@@ -22,7 +22,7 @@ use std::sync::{LazyLock, Mutex, OnceLock};
 use transform::{ALL, Transformation};
 use verdict::{Change, Verdict, verdict};
 
-/// Least share of verdicts that stay or become less sure, over all transformations.
+/// Minimum share of verdicts that stay or become less sure, over all transformations.
 const LEAST: f64 = 0.98;
 /// The same for each transformation: of the bundled captures one is more than a hundredth.
 const LEAST_EACH: f64 = 0.95;
@@ -113,7 +113,7 @@ impl Changes {
         }
     }
 
-    /// What a transformation changes, found out once for all tests.
+    /// The change by a transformation, determined once for all tests.
     fn of(transformation: &Transformation) -> &'static Self {
         let at = ALL.iter().position(|one| one.name == transformation.name).unwrap();
         FOUND[at].get_or_init(|| Self::find(transformation))

@@ -81,7 +81,7 @@ pub fn written(link: u16, packets: &[Packet]) -> Vec<u8> {
     out
 }
 
-/// Where the headers of a TCP segment begin, in bytes of the packet.
+/// The offsets of the headers of a TCP segment in its packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
     pub ip: usize,
@@ -111,7 +111,7 @@ fn link_header(link: u16, bytes: &[u8]) -> Option<usize> {
 }
 
 impl Headers {
-    /// Of a packet that is an unfragmented TCP segment without IPv6 extension headers.
+    /// The headers of an unfragmented TCP segment without IPv6 extension headers.
     pub fn of(link: u16, bytes: &[u8]) -> Option<Self> {
         let ip = link_header(link, bytes)?;
         let word = |at: usize| Some(usize::from(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?)));
@@ -146,7 +146,7 @@ impl Headers {
         (is_error && is_tcp).then(|| [at(ip, ip), at(quote, tcp)])
     }
 
-    /// Where the two addresses are.
+    /// The places of the two addresses.
     pub fn addresses(self) -> [std::ops::Range<usize>; 2] {
         let (first, length) = if self.is_ipv6 { (self.ip + 8, 16) } else { (self.ip + 12, 4) };
         [first..first + length, first + length..first + 2 * length]

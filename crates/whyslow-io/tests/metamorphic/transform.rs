@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// What a transformation takes from a capture.
+/// The part of a capture that a transformation removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing that a verdict may depend on.
@@ -99,7 +99,7 @@ pub fn blanked(capture: &Capture) -> Vec<Packet> {
 /// Which ports an anonymiser replaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ports {
-    /// Those of clients (RFC 6335: from 49,152; Linux: from 32,768).
+    /// The ports of clients (RFC 6335: from 49,152; Linux: from 32,768).
     Ephemeral,
     /// All, by others from 1,024.
     All,
@@ -190,7 +190,7 @@ const RST: u8 = 4;
 const ACK: u8 = 16;
 const PSH: u8 = 8;
 
-/// What a segment is: its direction and its numbers.
+/// The direction and the numbers of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     headers: Headers,
@@ -279,7 +279,7 @@ pub fn dropped(capture: &Capture) -> Vec<Packet> {
     capture.packets.iter().filter(|_| !random.next().is_multiple_of(100)).cloned().collect()
 }
 
-/// Most bytes of an IP packet that GRO and TSO make, and most time between the first and the last
+/// Maximum bytes of an IP packet that GRO and TSO make, and of time between the first and the last
 /// segment (Linux documents `gro_flush_timeout` with 200 µs).
 const LARGEST: usize = 65_000;
 const TOGETHER: i64 = 200_000;
@@ -323,7 +323,7 @@ fn joins(capture: &Capture, last: &Packet, next: &Packet, size: usize) -> bool {
 fn append(capture: &Capture, last: &mut Packet, next: &Packet) {
     let (Some(a), Some(b)) = (Segment::of(capture, last), Segment::of(capture, next)) else { return };
     let captured = last.bytes.len().min(a.headers.end);
-    // Where a part was not captured, nothing behind it was.
+    // After a part that was not captured, no byte was.
     if captured == a.headers.end {
         last.bytes.truncate(captured);
         last.bytes.extend(&next.bytes[b.headers.payload..next.bytes.len().min(b.headers.end)]);

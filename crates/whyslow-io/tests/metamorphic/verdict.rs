@@ -14,7 +14,7 @@ const CERTAIN: f64 = 0.9;
 /// From here on a cause is called likely; below, no more than possible.
 const LIKELY: f64 = 0.6;
 
-/// What a cause cost.
+/// The cost of a cause.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     seconds: f64,
@@ -97,7 +97,7 @@ fn alike(a: Cause, b: Cause) -> bool {
 pub enum Change {
     /// The same cause, or another that the whole capture shows as well.
     Stays,
-    /// No cause, or another that is called possible at most.
+    /// No cause, or another one that is at most possible.
     LessSure,
     /// Another cause that is called likely.
     Other,
@@ -121,7 +121,7 @@ impl Change {
         let stays = match whole.top {
             Some(before) if alike(before, after) => true,
             // Without a part of the time another of the whole's causes may be the main one.
-            // What is waited for when the capture ends is waited for as long as it goes on.
+            // A wait at the end of the capture lasts as long as the capture does.
             _ if after == Cause::NoAnswer && whole.cost(after).seconds > 0.0 => true,
             _ if takes != Takes::Nothing => known > 0.0 && known >= SHOWN * cost.seconds,
             Some(before) => known >= MIN_SAME_COST * whole.cost(before).seconds,

@@ -7,7 +7,7 @@ struct Pcap {
     time: u32,
 }
 
-/// What differs between segments.
+/// The differences between segments.
 struct Segment<'a> {
     from: char,
     flags: u8,

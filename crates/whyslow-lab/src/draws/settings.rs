@@ -31,7 +31,7 @@ impl Chance {
         Self(rng)
     }
 
-    /// Between the two, as likely to be in the lower half of the digits as in the upper.
+    /// A number between the two, distributed evenly on a logarithmic scale.
     pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
         let most = most.max(least);
         least * (most / least).powf(self.0.random::<f64>())

@@ -34,7 +34,7 @@ pub(super) fn response(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "download", &["http"])
 }
 
-/// The same in TLS, where nothing shows the length.
+/// The same in TLS, which hides the length.
 pub(super) fn tls_response(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "download", &["https", "tls"])
 }

@@ -100,7 +100,7 @@ pub(super) fn longer_window(chance: &mut Chance) -> Vec<Setting> {
         set("path.up.step", step(1.0)),
         set("client.tcp_rmem", format!("[\"4096B\", {buffer:?}, {buffer:?}]")),
         set("work.download.size", bytes(window * chance.between(40.0, 60.0))),
-        // Of a window that is as large as the congestion window the kernel blames either.
+        // For a window as large as the congestion window the kernel blames either.
         verify(&[
             &format!("server.max_in_flight <= {}", bytes(1.2 * window)),
             "server.app_limited <= 20%",

@@ -1,4 +1,4 @@
-//! What one direction of a link does to packets.
+//! The effects of one direction of a link on packets.
 //!
 //! Plain data: every field carries its unit in its name, so the JSON of a run reads without this
 //! file. Nothing here is checked against the machine; [`Conditions::check`] refuses impossible
@@ -84,7 +84,7 @@ pub struct Conditions {
 pub struct Queue {
     /// How much may wait.
     pub limit: QueueLimit,
-    /// What decides which packets the queue drops.
+    /// The rule by which the queue drops packets.
     pub discipline: Discipline,
 }
 
@@ -118,7 +118,7 @@ pub enum Discipline {
     Codel {
         /// Standing delay that is tolerated (RFC 8289: 5 ms).
         target_ns: u64,
-        /// How long it may stand above the target (RFC 8289: 100 ms).
+        /// Time for which it may exceed the target (RFC 8289: 100 ms).
         interval_ns: u64,
     },
     /// Random early detection (Floyd and Jacobson 1993, with the gentle ramp above `max_bytes`);
@@ -254,7 +254,7 @@ pub struct Mtu {
 pub struct ConfigError {
     /// Name of the field, with its parent: `loss.to_bad`.
     pub field: &'static str,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: &'static str,
 }
 
@@ -278,7 +278,7 @@ impl LinkConfig {
 }
 
 impl Conditions {
-    /// What a queue that is full is drained at in the long run; `None` where there is no queue.
+    /// The long-term rate at which a full queue is drained; `None` without a queue.
     pub fn drains_at(&self) -> Option<u64> {
         let by_trace = self.trace.as_ref().map(DeliveryTrace::mean_rate);
         self.rate_bps.into_iter().chain(by_trace).chain(self.shaper.map(|shaper| shaper.rate_bps)).min()

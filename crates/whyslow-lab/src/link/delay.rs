@@ -9,7 +9,7 @@ use super::finished::Finished;
 #[derive(Debug)]
 pub(super) struct DelayLine<T> {
     under_way: BinaryHeap<Reverse<DelayedPacket<T>>>,
-    /// Those that wait for later packets to overtake them.
+    /// Packets that wait for later ones to overtake them.
     held: Vec<HeldPacket<T>>,
     entered: u64,
 }

@@ -1,4 +1,4 @@
-//! What the link returns for a packet.
+//! A packet that the link returns.
 
 use crate::log::Record;
 

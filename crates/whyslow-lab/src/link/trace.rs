@@ -58,7 +58,7 @@ impl DeliveryTrace {
     /// Reads a file of mahimahi.
     ///
     /// # Errors
-    /// What is wrong with it, and in which line.
+    /// The error, and its line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let number = |(line, number): (&str, usize)| {

@@ -1,4 +1,4 @@
-//! What a path is built from: the hosts, the links between them, and how the emulator runs.
+//! The parts of a path: the hosts, the links between them, and the emulator's options.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ pub struct Route {
     pub congestion_control: Option<String>,
     /// Ask for ECN.
     pub ecn: bool,
-    /// Least retransmission timeout, in milliseconds.
+    /// Minimum retransmission timeout, in milliseconds.
     pub rto_min_ms: Option<u32>,
     /// The MSS announced to the other side.
     pub advmss: Option<u32>,

@@ -72,7 +72,7 @@ pub enum Error {
     /// The kernel refused a call.
     #[error("{what}: {source}")]
     Os {
-        /// What was being done.
+        /// The attempted action.
         what: String,
         /// Why not.
         source: io::Error,

@@ -1,4 +1,4 @@
-//! What a host remembers of an earlier connection to its peer (`ip tcp_metrics`).
+//! The values that a host remembers of an earlier connection to its peer (`ip tcp_metrics`).
 //!
 //! The kernel writes an entry when a connection ends, and copies into a new one what the route to
 //! the peer is locked at. For a moment the peer's address is the host's own, and the host connects

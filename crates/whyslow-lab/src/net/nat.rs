@@ -41,7 +41,7 @@ const TABLE: u32 = 77;
 /// Lets connections out until it is dropped.
 pub(super) struct Nat {
     stop: Arc<AtomicBool>,
-    /// What the client's programs see as /etc/resolv.conf.
+    /// The file that the client's programs see as /etc/resolv.conf.
     resolver: PathBuf,
 }
 

@@ -58,15 +58,15 @@ struct Run {
 /// Packets that the machine lost, unlike those that a link dropped on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drops {
-    /// By the devices of this path.
+    /// Lost by the devices of this path.
     pub device: u64,
-    /// By a processor's full backlog, for the whole machine.
+    /// Lost by a processor's full backlog, for the whole machine.
     pub backlog: u64,
-    /// By the ring of an emulator's port.
+    /// Lost by the ring of an emulator's port.
     pub port: u64,
-    /// By a port that refused to send.
+    /// Lost by a port that refused to send.
     pub refused: u64,
-    /// By the ring of a tap.
+    /// Lost by the ring of a tap.
     pub tap: u64,
 }
 

@@ -13,12 +13,12 @@ pub(crate) const ETHERNET: usize = 14;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Where the parts of a frame are.
+/// The places of the parts of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The frame's data for the log.
     pub(crate) meta: Meta,
-    /// Where the IP header ends.
+    /// The end of the IP header.
     pub(crate) transport: usize,
     /// TCP payload, empty for others.
     pub(crate) payload: Range<usize>,

@@ -32,7 +32,7 @@ pub(crate) struct Outgoing {
 pub(crate) struct Received<'a> {
     /// The kernel's timestamp (see [`Clock`]).
     pub(crate) at_ns: u64,
-    /// What was left to the device; `None` when the port has no offload.
+    /// The part left to the device; `None` if the port has no offload.
     pub(crate) offload: Option<[u8; VNET_HEADER]>,
     /// The frame.
     pub(crate) bytes: &'a [u8],

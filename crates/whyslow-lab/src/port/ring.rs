@@ -31,9 +31,9 @@ pub(crate) struct Captured<'a> {
 /// The use of a ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingConfig {
-    /// Most bytes captured of a frame.
+    /// Maximum bytes captured of a frame.
     pub(crate) snaplen: usize,
-    /// How many frames wait for us at most.
+    /// Maximum number of frames that wait for us.
     pub(crate) slots: usize,
     /// Enable offloads: super-packets are not cut and have a header with their segment size.
     pub(crate) offload: bool,

@@ -105,7 +105,7 @@ fn open() -> io::Result<OwnedFd> {
 struct Reader {
     socket: OwnedFd,
     peers: Vec<IpAddr>,
-    /// By the kernel's cookie, which no later socket has.
+    /// By the kernel's cookie, which is unique.
     series: BTreeMap<u64, Series>,
 }
 

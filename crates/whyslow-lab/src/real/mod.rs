@@ -77,7 +77,7 @@ impl RealRuns {
             }
             let label = format!("{}{FIXED}", fix.label);
             let mut run = Variant { label: label.clone(), ..run.clone() };
-            // What confirmed the cause need not hold without it.
+            // The claims that confirm the cause need not hold without it.
             run.scenario.verify.clear();
             runs.push(run);
             programs.insert(label.clone(), drawn);
@@ -150,10 +150,10 @@ fn common(chance: &mut Chance) -> Vec<(String, String)> {
     ]
 }
 
-/// Where Debian's packages put modules of Python.
+/// The folder of Python's modules in Debian's packages.
 const MODULES: &str = "/usr/lib/python3/dist-packages";
 
-/// What a scenario needs and this machine lacks.
+/// Requirements of a scenario that this machine lacks.
 fn lack(drawn: &DrawnRun, is_root: bool) -> Option<String> {
     if drawn.server.takes_root && !is_root {
         return Some("the machine's root".to_owned());

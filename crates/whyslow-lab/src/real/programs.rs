@@ -21,7 +21,7 @@ pub(crate) struct Program {
     pub needs: Vec<&'static str>,
     /// Python modules of the system that must be installed.
     pub modules: Vec<&'static str>,
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
     /// It takes the machine's own root.
     pub takes_root: bool,

@@ -125,7 +125,7 @@ fn as_many_events_as_segments_belong_together_one_by_one() {
 #[test]
 fn one_event_for_several_segments_is_found_by_its_time() {
     let mut resent = copies(&[(40, 1), (60, 1001), (60, 2001), (80, 3001), (200, 3001)]);
-    // The last but one has two mechanisms at its moment.
+    // Two mechanisms match the time of the last but one.
     let events =
         [event(39.99, Why::TailProbe), event(59.98, Why::Timeout), event(79.99, Why::Fast), event(80.05, Why::Timeout)];
     explain(&mut resent, &events);

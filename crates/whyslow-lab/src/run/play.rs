@@ -51,7 +51,7 @@ struct Stage<'a> {
     scenario: &'a Scenario,
     /// The program that becomes an agent; this binary when it is none.
     agent: Option<&'a Path>,
-    /// Of the run.
+    /// The folder of the run.
     folder: &'a Path,
     deadline: Instant,
 }

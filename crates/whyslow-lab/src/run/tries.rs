@@ -30,7 +30,7 @@ struct Try {
 struct Tries {
     good: Vec<Try>,
     void: u32,
-    /// Why the last void one is not a result.
+    /// Reasons why the last attempt is void.
     why: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!((median.figures["total"], median.noise.tries), (0.052, 3));
         assert_eq!(median.noise.between["total"], [0.049, 0.055]);
         assert!(!median.noise.between.contains_key("packets"), "all have the same");
-        // Where none is quiet, half of them.
+        // If no try is quiet, half of them are used.
         let median = tries(vec![one(90.0, 20.0), one(60.0, 6.0), one(70.0, 8.0)]).median().unwrap();
         assert_eq!((median.figures["total"], median.noise.tries), (0.060, 2));
         assert!(tries(Vec::new()).median().is_none());

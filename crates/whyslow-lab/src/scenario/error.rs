@@ -10,14 +10,14 @@ pub struct ScenarioError {
     pub file: String,
     /// The key, with its parents: `path.down.rate`; empty when the whole file is meant.
     pub key: String,
-    /// What is wrong.
+    /// The error.
     pub what: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
     place: Option<Box<Place>>,
 }
 
-/// Where it is wrong.
+/// The place of the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     /// From 1.

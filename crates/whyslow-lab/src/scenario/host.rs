@@ -46,7 +46,7 @@ pub struct HostSpec {
     pub early_retrans: u8,
     /// `tcp_recovery`: bits: 1 RACK, 2 static reordering window, 4 none.
     pub recovery: u8,
-    /// `tcp_reordering`: duplicate ACKs that the sender takes for reordering at first.
+    /// `tcp_reordering`: duplicate ACKs that the sender first regards as reordering.
     pub reordering: u32,
     /// `tcp_mtu_probing`: 0 off, 1 after a black hole was noticed, 2 always.
     pub mtu_probing: u8,
@@ -64,7 +64,7 @@ pub struct HostSpec {
     /// ACKs are never delayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quickack: Option<bool>,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Time>,
     /// `reno`, `cubic` or `bbr`, set on every socket before it connects or listens.
@@ -139,7 +139,7 @@ impl Default for HostSpec {
     }
 }
 
-/// What is set on each socket rather than on the host.
+/// Settings of each socket rather than of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SocketOptions {
@@ -226,7 +226,7 @@ impl HostSpec {
             ("tcp_timestamps", bit(self.timestamps)),
             ("tcp_ecn", bit(self.ecn)),
             ("tcp_slow_start_after_idle", bit(self.slow_start_after_idle)),
-            // What is remembered has to have been saved, and is used only where it would be saved.
+            // A remembered value must have been saved, and is used only if it would be saved.
             ("tcp_no_metrics_save", bit(self.no_metrics_save && self.ssthresh.is_none())),
             ("tcp_no_ssthresh_metrics_save", bit(self.no_ssthresh_metrics_save && self.ssthresh.is_none())),
             ("tcp_early_retrans", self.early_retrans.to_string()),
@@ -241,7 +241,7 @@ impl HostSpec {
         own.into_iter().chain(given).map(|(name, value)| (format!("net.ipv4.{name}"), value)).collect()
     }
 
-    /// What its program sets on each socket.
+    /// The options that its program sets on each socket.
     pub fn socket(&self) -> SocketOptions {
         SocketOptions {
             rcvbuf: self.rcvbuf,

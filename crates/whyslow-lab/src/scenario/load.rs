@@ -54,7 +54,7 @@ struct Document {
 }
 
 impl Document {
-    /// What all runs of the file share; as yet without runs.
+    /// The common part of all runs of the file, without runs.
     fn header(&self, file: &str) -> Experiment {
         Experiment {
             name: self.name.clone().unwrap_or_else(|| stem(file)),
@@ -92,7 +92,7 @@ type Node<'t> = Spanned<DeValue<'t>>;
 #[derive(Clone)]
 struct Setting<'t> {
     key: String,
-    /// Where the key stands.
+    /// The place of the key.
     span: Range<usize>,
     value: Node<'t>,
 }
@@ -100,7 +100,7 @@ struct Setting<'t> {
 /// One key of the matrix.
 struct Axis<'t> {
     key: String,
-    /// Where the key stands.
+    /// The place of the key.
     span: Range<usize>,
     values: Vec<Node<'t>>,
 }
@@ -134,7 +134,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Where the value of the n-th override stands: behind the text, one place for each.
+    /// The place of the value of the n-th override: after the text, one place for each.
     fn place(&self, nth: usize) -> Range<usize> {
         let start = self.text.len() + 1 + nth;
         start..start + 1
@@ -152,7 +152,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The same value, all of which stands at `place`.
+/// Returns the same value with all its spans set to `place`.
 fn moved<'t>(value: DeValue<'t>, place: &Range<usize>) -> Node<'t> {
     let value = match value {
         DeValue::Array(list) => DeValue::Array(list.into_iter().map(|item| moved(item.into_inner(), place)).collect()),
@@ -216,7 +216,7 @@ pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Ex
 struct Base<'a, 't> {
     source: &'a Source<'t>,
     table: &'a Table<'t>,
-    /// Of the whole file.
+    /// The span of the whole file.
     span: Range<usize>,
 }
 

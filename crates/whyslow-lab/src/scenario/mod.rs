@@ -1,4 +1,4 @@
-//! Scenarios: the path, the hosts' settings, what the programs do, and what should come of it.
+//! Scenarios: the path, the hosts' settings, the actions of the programs, and the expected result.
 //!
 //! A file is TOML: one scenario, a `[matrix]` that crosses lists of values, `[[case]]`s that name
 //! sets of values, or both crossed. Everything is typed and has a unit. An unknown key, a missing
@@ -45,7 +45,7 @@ pub struct Scenario {
     /// Another client, that shares `path` with the first: cross traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<CrossSpec>,
-    /// What they do.
+    /// The work of the programs.
     pub work: Work,
     /// How the path is carried.
     pub emulator: EmulatorSpec,
@@ -55,7 +55,7 @@ pub struct Scenario {
     pub sample_every: Time,
     /// A run that takes longer is stopped and is void.
     pub timeout: Time,
-    /// What must be true of the measured figures for the intended cause to have been the real one.
+    /// Claims about the measured figures that confirm the intended cause.
     pub verify: Vec<Claim>,
 }
 
@@ -82,7 +82,7 @@ impl Default for Scenario {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProxySpec {
-    /// What runs there.
+    /// The proxy's program.
     pub program: ProxyProgram,
     /// The connections to the server are kept and used again (HAProxy and nginx).
     pub pool: bool,
@@ -118,7 +118,7 @@ pub enum ProxyProgram {
 pub struct CrossSpec {
     /// Its settings.
     pub host: HostSpec,
-    /// What it does with the host at the other end of the link, which has another program for it.
+    /// The work with the host at the other end of the link.
     pub work: Work,
     /// Time before the client's start.
     pub lead: Time,
@@ -150,15 +150,15 @@ impl Default for ProxyBuffer {
 pub struct Experiment {
     /// Short name, as in `lab run NAME`.
     pub name: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// What it shows and what to expect.
+    /// The effect, and the expected figures.
     pub about: String,
-    /// The figures that a table of its runs shows.
+    /// The figures in a table of the runs.
     pub columns: Vec<String>,
-    /// What others measured.
+    /// Published figures.
     pub expect: Vec<Expectation>,
-    /// What is run.
+    /// The runs.
     pub runs: Vec<Variant>,
 }
 
@@ -170,7 +170,7 @@ pub struct Variant {
     pub label: String,
     /// The same as key and value.
     pub values: BTreeMap<String, String>,
-    /// All of it.
+    /// The whole scenario.
     pub scenario: Scenario,
 }
 
@@ -231,7 +231,7 @@ impl ProxySpec {
         Ok(())
     }
 
-    /// What the server sees of the client's work: its connections are the proxy's.
+    /// The client's work as the server sees it: its connections are the proxy's.
     pub(crate) fn behind(&self, work: &Work) -> Work {
         let mut behind = work.clone();
         if let (Work::Download(transfers) | Work::Upload(transfers), true) =

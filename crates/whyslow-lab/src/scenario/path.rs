@@ -95,7 +95,7 @@ pub struct LinkSpec {
 pub struct StepSpec {
     /// Time since the path was started.
     pub at: Time,
-    /// What changes; all the rest stays.
+    /// The changed keys; all others stay.
     pub set: LinkSpec,
 }
 
@@ -163,7 +163,7 @@ pub enum AqmSpec {
 pub struct CodelSpec {
     /// Standing delay that is tolerated.
     pub target: Time,
-    /// How long it may stand above.
+    /// Time for which it may exceed the target.
     pub interval: Time,
 }
 
@@ -221,7 +221,7 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum LossSpec {
-    /// Each on its own.
+    /// Each packet is lost independently.
     Share(Share),
     /// Named packets or bursts.
     Table(LossTable),
@@ -289,7 +289,7 @@ impl<'de> Deserialize<'de> for LossSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
-    /// How many of them.
+    /// Number of lost packets.
     #[serde(default)]
     pub share: Share,
     /// The segments with these bytes of the stream, from 0, are held back as well.
@@ -300,7 +300,7 @@ pub struct ReorderSpec {
     /// They arrive behind this many later packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<u32>,
-    /// How much each depends on the packet before it.
+    /// How much each loss depends on the previous packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<Share>,
 }

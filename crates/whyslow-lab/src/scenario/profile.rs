@@ -13,13 +13,13 @@ pub struct Profile {
     pub down: &'static str,
     /// The queue in front of each rate: a round trip, and at least 100 ms.
     pub queue: &'static str,
-    /// Where rate and round trip come from.
+    /// The source of rate and round trip.
     pub source: &'static str,
 }
 
 /// The settings of WebPageTest.
 const WEBPAGETEST: &str = "WebPageTest, www/settings/connectivity.ini.sample";
-/// Those of Firefox' developer tools.
+/// The profiles of Firefox' developer tools.
 const FIREFOX: &str = "Firefox DevTools, throttling profiles";
 
 impl Profile {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Script {
     /// The messages in the order in which they begin.
     pub messages: Vec<Message>,
-    /// Bytes a write, at most.
+    /// Maximum number of bytes per write.
     pub chunk: Size,
     /// How the client's program reads.
     #[serde(skip_serializing_if = "Reading::is_usual")]
@@ -24,7 +24,7 @@ pub struct Script {
     /// The window of the client's stack, where it grows slower than this kernel's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_window: Option<Growth>,
-    /// The same of the server's.
+    /// The same for the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_window: Option<Growth>,
 }
@@ -42,7 +42,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// What may be in flight when this many bytes have been acknowledged.
+    /// Bytes that may be in flight when this many bytes have been acknowledged.
     pub fn window(&self, acked: u64) -> u64 {
         self.initial.0.saturating_add((acked as f64 * self.by) as u64)
     }
@@ -87,12 +87,12 @@ fn is_none(time: &Time) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reading {
-    /// Bytes a read, at most.
+    /// Maximum number of bytes per read.
     pub chunk: Size,
     /// At most this fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// Where it stops for a while.
+    /// Its stops.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<Stop>,
 }
@@ -119,7 +119,7 @@ pub struct Stop {
     pub length: Time,
 }
 
-/// Most messages of a script.
+/// Maximum number of messages of a script.
 pub const MAX_MESSAGES: usize = 20_000;
 
 impl Script {

@@ -1,4 +1,4 @@
-//! What the two programs do.
+//! The work of the two programs.
 
 use super::script::Script;
 pub use super::side::Side;
@@ -48,7 +48,7 @@ pub struct Transfers {
     pub parallel: u32,
     /// A connection for each, or one for all.
     pub connection: Connection,
-    /// What the payload is wrapped in.
+    /// The protocol that carries the payload.
     pub protocol: Protocol,
     /// Largest TLS record that the sender makes (512 B to 16 KiB of payload).
     pub record: Size,
@@ -126,7 +126,7 @@ impl Transfers {
         self.patience.is_some_and(|patience| self.think_before(index).0 > patience.0)
     }
 
-    /// An exchange may end before its answer does.
+    /// Whether an exchange may end before its answer is complete.
     pub fn breaks(&self) -> bool {
         self.reset_after.is_some() || self.patience.is_some() || self.at_most.is_some() || self.refused
     }
@@ -136,14 +136,14 @@ impl Transfers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Connection {
-    /// Each its own.
+    /// A connection for each transfer.
     #[default]
     New,
-    /// One for all.
+    /// One connection for all transfers.
     Reused,
 }
 
-/// What goes over the connection.
+/// The protocol of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -191,9 +191,9 @@ impl Default for Pace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reader {
-    /// Bytes a read, at most.
+    /// Maximum number of bytes per read.
     pub chunk: Size,
-    /// At most this fast.
+    /// Maximum rate of the reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
     /// After this many bytes of each transfer …

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Which of this end's connections carried it.
+    /// Index of the connection that carried the transfer.
     pub connection: usize,
     /// The connect call, if the connection was made for this transfer; else the request.
     pub start: u64,
@@ -42,7 +42,7 @@ pub struct Transfer {
 pub struct Opened {
     /// The connect call was made (the accept call returned).
     pub start: u64,
-    /// It returned.
+    /// Time when `connect` returned.
     pub connected: u64,
     /// TLS was ready; absent without TLS.
     pub secured: Option<u64>,

@@ -49,7 +49,7 @@ fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u
                 base = shared.wait_for(*needs)?;
                 seen = *needs;
             }
-            // One that is late does not delay those after it.
+            // A late message does not delay the later ones.
             base = base.saturating_add(message.wait.0);
             sleep_until(base);
             begun.push(now());
@@ -116,7 +116,7 @@ fn reached(arrivals: &Arrivals, bytes: u64) -> Option<u64> {
     arrivals.get(arrivals.partition_point(|(place, _)| *place < bytes)).map(|(_, at)| *at)
 }
 
-/// What has arrived.
+/// The received data.
 struct Arrived {
     state: Mutex<State>,
     changed: Condvar,

@@ -100,7 +100,7 @@ impl Stream {
         Self::wrap(socket::connect(peer, options, patience).map_err(during("connect"))?, start, None, sampler)
     }
 
-    /// Accepts one.
+    /// Accepts a connection.
     pub fn accept(listener: &TcpListener, tls: Option<&Tls>, sampler: &Sampler) -> io::Result<Self> {
         let (tcp, _) = listener.accept().map_err(during("accept"))?;
         Self::wrap(tcp, now(), tls, sampler)

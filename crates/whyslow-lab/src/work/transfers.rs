@@ -33,7 +33,7 @@ pub struct Client<'a> {
     pub work: &'a Transfers,
     /// The direction of its payload.
     pub direction: Direction,
-    /// Where it connects to.
+    /// The address to connect to.
     pub peer: SocketAddr,
     /// Its socket options.
     pub options: &'a SocketOptions,
@@ -108,7 +108,7 @@ impl Client<'_> {
     fn connect(&self) -> io::Result<Stream> {
         let Self { peer, options, tls, sampler, .. } = *self;
         match self.work.patience {
-            // What TLS carries is not cut short.
+            // A transfer in TLS is not cut short.
             Some(patience) => Stream::connect_within(peer, options, Some(patience.duration()), sampler),
             None => Stream::connect(peer, options, tls, sampler),
         }

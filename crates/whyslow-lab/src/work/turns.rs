@@ -8,11 +8,11 @@ use crate::scenario::units::Time;
 use crate::scenario::work::{Pace, Reader, Turns, WriteWriteRead};
 use std::io::{self, Write};
 
-/// What both kinds share: messages up, one message down, repeated.
+/// The common part of both kinds: messages up, one message down, repeated.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     count: u32,
-    /// Each is one write.
+    /// Sizes of the writes.
     pieces: Vec<u64>,
     response: u64,
     think: Time,

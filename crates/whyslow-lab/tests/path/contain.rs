@@ -26,7 +26,7 @@ pub fn a_program_runs_on_its_host_and_ends_as_it_ends() {
     assert_eq!(run(Host::Client, "kill -TERM $$; sleep 5").status.code(), Some(128 + 15));
     assert!(path.spawn(Host::Client, Command::new("/no/such/program")).is_err());
 
-    // What a program leaves running ends with it.
+    // Processes that a program leaves running end with it.
     let mark = seconds(1);
     run(Host::Client, &format!("sleep {mark} >/dev/null & sleep 0.1"));
     assert!(goes_away(&mark), "a process outlived its program");

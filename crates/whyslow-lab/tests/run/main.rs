@@ -86,7 +86,7 @@ fn a_run_keeps_all_and_confirms_its_cause() {
     schema::check(&truth, "truth");
     let text = std::fs::read_to_string(folder.join("result.json")).unwrap();
     schema::check(&serde_json::from_str(&text).unwrap(), "result");
-    // What was asked for was in force.
+    // The requested settings were in force.
     assert_eq!(truth["ends"]["client"]["connections"][0]["rcvbuf"], 32_768);
     assert_eq!(truth["ends"]["server"]["sockets"][0]["congestion"], "cubic");
     assert_eq!(truth["hosts"]["server"]["sysctls"]["net.ipv4.tcp_slow_start_after_idle"], "1");

@@ -6,14 +6,14 @@ use crate::bpf::{
     Label, RETURN, SHIFT_RIGHT,
 };
 
-/// Most ports: a jump reaches 255 instructions far.
+/// Maximum number of ports: a jump reaches 255 instructions far.
 pub(super) const MOST_PORTS: usize = 60;
 
 const TCP: u32 = 6;
-/// Of IPv4: the fragment's offset.
+/// The fragment's offset of IPv4.
 const OFFSET: u32 = 0x1fff;
 
-/// Makes the filter; without ports nothing passes.
+/// Makes the filter; without ports no packet passes.
 pub(super) fn program(ports: &[u16]) -> Vec<Instruction> {
     let ports = &ports[ports.len().saturating_sub(MOST_PORTS)..];
     let mut code = Assembler::default();

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const ROOM: usize = 32 << 20;
 /// How late the end may be noticed.
 const NOTICED_WITHIN_MS: u8 = 20;
-/// What closes a connection is on its way when it is dropped.
+/// Time for the packets that close a connection, when it is dropped.
 const AFTERWARDS: Duration = Duration::from_millis(60);
 
 /// A connection that is recorded.
@@ -72,7 +72,7 @@ impl RecorderSocket {
     pub fn open() -> io::Result<Self> {
         let every_protocol = i32::from((libc::ETH_P_ALL as u16).to_be());
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(every_protocol)))?;
-        // What came before the filter is of no connection that is expected.
+        // Packets before the filter belong to no expected connection.
         bpf::attach(&socket, &filter::program(&[]))?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {

@@ -18,7 +18,7 @@ pub use linux::{Recorder, RecorderSocket};
 #[cfg(not(target_os = "linux"))]
 pub use others::{Recorder, RecorderSocket};
 
-/// Most bytes of a packet: a packet merged by a device is longer than those on the wire.
+/// Maximum bytes of a packet: a packet merged by a device is longer than those on the wire.
 pub const WHOLE: u32 = 0x4_0000;
 
 /// How packets are stored.
@@ -30,7 +30,7 @@ pub enum Format {
     Pcap,
 }
 
-/// What was recorded.
+/// Counts of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Packets.

@@ -1,4 +1,4 @@
-//! Where nothing can be recorded.
+//! Recording on systems that do not support it.
 
 use super::{Format, Recorded};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 #[derive(Debug)]
 pub struct Recorder;
 
-/// There is none.
+/// This platform has no recorder.
 #[derive(Debug)]
 pub enum RecorderSocket {}
 

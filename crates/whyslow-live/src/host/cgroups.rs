@@ -27,7 +27,7 @@ const RUNTIMES: [(&str, &str); 7] = [
     ("libpod-", "podman"),
 ];
 
-/// Where a hierarchy is mounted, and which of its groups is there.
+/// The mount point of a hierarchy, and its group there.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
     root: String,
@@ -38,7 +38,7 @@ struct Mount {
 #[derive(Default)]
 pub(super) struct Cgroups {
     unified: Option<Mount>,
-    /// That of version 1 which limits processors.
+    /// The mount of version 1 that limits processors.
     cpu: Option<Mount>,
     throttled: HashMap<PathBuf, Option<Throttled>>,
     pressures: HashMap<PathBuf, Option<u8>>,
@@ -182,7 +182,7 @@ fn parse_mounts(text: &str) -> Cgroups {
     cgroups
 }
 
-/// A space stands there as `\040`.
+/// Spaces are written as `\040`.
 fn unescape(text: &str) -> String {
     text.replace("\\040", " ")
 }

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of Linux 5.15, shortened.
+    /// From Linux 5.15, shortened.
     const NETSTAT: &str = "\
 TcpExt: SyncookiesSent SyncookiesRecv ListenOverflows ListenDrops TCPLossProbes TCPDSACKRecv
 TcpExt: 0 3 17 19 53219 4711

@@ -29,7 +29,8 @@ const BITSET_BITS: u16 = 3;
 const BIT_NAME: u16 = 2;
 const BIT_VALUE: u16 = 3;
 
-/// What `ethtool -k` sums up or renames, and how the names begin and end of which one is on.
+/// Features that `ethtool -k` combines or renames, with the beginning and end of the kernel's
+/// names: a feature is on if one of these is.
 const SUMS: [(&str, &str, &str); 11] = [
     ("rx-checksumming", "rx-checksum", "rx-checksum"),
     ("tx-checksumming", "tx-checksum-", ""),

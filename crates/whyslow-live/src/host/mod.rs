@@ -55,17 +55,18 @@ pub struct Host {
     pub uptime_s: f64,
     /// Processors that are online.
     pub processors: usize,
-    /// Network namespaces, the own one first.
+    /// Network namespaces, this process's first.
     pub namespaces: Vec<Namespace>,
     /// Share of the last 10 s in which some task waited for a processor, 0 to 100 (PSI).
     pub cpu_pressure: Option<f64>,
-    /// What each processor took from the devices, whatever the namespace.
+    /// Packets that each processor took from the devices, for all namespaces.
     pub softnet: Vec<Softnet>,
-    /// What could not be read, and why.
+    /// Sources that could not be read, with the reason.
     pub missing: Vec<Missing>,
 }
 
-/// What a processor took from the devices (`/proc/net/softnet_stat`), since the machine started.
+/// Packets that a processor took from the devices (`/proc/net/softnet_stat`), since the machine
+/// started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Softnet {
     /// The processor.
@@ -81,9 +82,9 @@ pub struct Softnet {
 /// Something that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// What: `processes of other users`, `tcp_metrics`.
+    /// The missing data: `processes of other users`, `tcp_metrics`.
     pub what: String,
-    /// Why: the kernel's error, or the right that it needs.
+    /// The kernel's error, or the missing privilege.
     pub why: String,
 }
 
@@ -102,7 +103,7 @@ pub struct Namespace {
     pub addresses: Vec<IpAddr>,
     /// Its TCP sockets.
     pub sockets: Vec<Socket>,
-    /// What the kernel remembers of peers (`ip tcp_metrics`).
+    /// The remembered values of peers (`ip tcp_metrics`).
     pub metrics: Vec<PeerMetrics>,
     /// Settings of `net.*` by their names (`net.ipv4.tcp_rmem`), as text.
     pub sysctls: BTreeMap<String, String>,
@@ -112,7 +113,8 @@ pub struct Namespace {
     pub devices: Vec<Device>,
     /// Counters since the namespace exists (`TcpExt.TCPLossProbes`, `Tcp.RetransSegs`).
     pub counters: BTreeMap<String, u64>,
-    /// Sockets and pages of memory as they stand (`/proc/net/sockstat`: `TCP.orphan`, `TCP.mem`).
+    /// Current numbers of sockets and pages of memory (`/proc/net/sockstat`: `TCP.orphan`,
+    /// `TCP.mem`).
     pub gauges: BTreeMap<String, u64>,
     /// Connection tracking, where it runs.
     pub conntrack: Option<Conntrack>,
@@ -153,7 +155,7 @@ pub struct Socket {
     pub send_queue: u32,
     /// Its owners: several processes may share a socket.
     pub owners: Vec<Owner>,
-    /// Of its file; 0: there is none, for the program closed it or has yet to accept it.
+    /// Inode of its file; 0 if the program closed it or has yet to accept it.
     pub inode: u64,
     /// The user who made it.
     pub uid: u32,
@@ -167,7 +169,7 @@ pub struct Socket {
     pub route: Option<usize>,
     /// Name of the congestion control.
     pub congestion_control: Option<String>,
-    /// `TCP_INFO`; none of listeners and of TIME_WAIT.
+    /// `TCP_INFO`; `None` for listeners and TIME_WAIT.
     pub info: Option<TcpInfo>,
     /// Buffers, bytes (`SO_MEMINFO`).
     pub memory: Option<Memory>,
@@ -182,11 +184,11 @@ pub struct Socket {
 pub struct Memory {
     /// Received and held.
     pub rmem_alloc: u32,
-    /// Most that may be received and held.
+    /// Maximum that may be received and held.
     pub rcvbuf: u32,
     /// Held for sending.
     pub wmem_alloc: u32,
-    /// Most that may be held for sending.
+    /// Maximum that may be held for sending.
     pub sndbuf: u32,
     /// Queued for sending.
     pub wmem_queued: u32,
@@ -229,7 +231,7 @@ pub struct Owner {
     pub unit: Option<String>,
     /// The pod that it runs in, by its cgroup and the kubelet's files.
     pub pod: Option<Pod>,
-    /// What its cgroup was kept from the processor, if it is limited.
+    /// The time for which its cgroup was kept from the processor, if limited.
     pub throttled: Option<Throttled>,
     /// The folder of the cgroup with that limit: its `cpu.stat` has the account.
     pub throttled_in: Option<String>,
@@ -240,7 +242,7 @@ pub struct Owner {
     pub cpu_pressure_in: Option<String>,
 }
 
-/// What a cgroup's processor limit did (`cpu.stat`).
+/// Counts of a cgroup's processor limit (`cpu.stat`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Throttled {
     /// Periods that were counted.
@@ -251,7 +253,7 @@ pub struct Throttled {
     pub time_us: u64,
 }
 
-/// What the kernel remembers of a peer (`tcp_metrics`).
+/// The remembered values of a peer (`tcp_metrics`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerMetrics {
     /// The peer.
@@ -279,7 +281,7 @@ pub struct Device {
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// What kind it is, where it is not hardware (`veth`, `bridge`, `wireguard`).
+    /// The kind of a device that is not hardware (`veth`, `bridge`, `wireguard`).
     pub kind: Option<String>,
     /// Its MTU, bytes.
     pub mtu: u32,
@@ -325,11 +327,11 @@ pub struct Qdisc {
 pub struct Rings {
     /// For receiving.
     pub rx: u32,
-    /// Most for receiving.
+    /// Maximum for receiving.
     pub rx_max: u32,
     /// For sending.
     pub tx: u32,
-    /// Most for sending.
+    /// Maximum for sending.
     pub tx_max: u32,
 }
 
@@ -338,7 +340,7 @@ pub struct Rings {
 pub struct Conntrack {
     /// Entries.
     pub count: u64,
-    /// Most entries.
+    /// Maximum number of entries.
     pub max: u64,
     /// Dropped packets, mostly because the table was full.
     pub dropped: Option<u64>,

@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Where names are kept: by `ip netns`, and by Docker.
+/// The folders of names: of `ip netns`, and of Docker.
 const NAMED: [&str; 2] = ["/run/netns", "/run/docker/netns"];
 
 /// A network namespace and how to get there.
@@ -20,11 +20,11 @@ pub(super) struct Place {
     pub id: u64,
     pub name: Option<String>,
     pub process: Option<u32>,
-    /// What setns(2) takes, which keeps the namespace there; none of the own one.
+    /// The argument of setns(2), which keeps the namespace alive; `None` for this process's own.
     file: Option<File>,
 }
 
-/// Finds the requested namespaces, the own one first, and lists those that are missing.
+/// Finds the requested namespaces, this process's first, and lists those that are missing.
 pub(super) fn find(wanted: &Namespaces, proc: &Path) -> (Vec<Place>, Vec<Missing>) {
     let own = match metadata(proc.join("thread-self/ns/net")) {
         Ok(own) => own,
@@ -87,19 +87,19 @@ impl Known {
             .map_err(|error| Missing { what: format!("network namespace {}", path.display()), why: why(&error) })
     }
 
-    /// The own one, those with a name, then those of processes.
+    /// This process's namespace, then those with a name, then those of processes.
     fn add_all(&mut self, proc: &Path) -> Result<(), Missing> {
         self.only(&proc.join("thread-self/ns/net"), None, None)?;
         let files = NAMED.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
         for file in files {
-            // One that is no longer mounted is an empty file.
+            // A name that is no longer mounted is an empty file.
             let _ = self.add(&file.path(), Some(file.file_name().to_string_lossy().into_owned()), None);
         }
         let mut refused = 0;
         for (pid, folder) in processes(proc) {
             match self.add(&folder.join("ns/net"), None, Some(pid)) {
                 Ok(id) => self.add_container(id, &read_to_string(folder.join("cgroup")).unwrap_or_default()),
-                // One that ends meanwhile is in none.
+                // A process that has ended is in no namespace.
                 Err(error) => refused += u32::from(error.kind() == io::ErrorKind::PermissionDenied),
             }
         }
@@ -131,14 +131,14 @@ impl Known {
 }
 
 impl Place {
-    /// What it is called in a message.
+    /// Its name in a message.
     pub fn label(&self) -> String {
         let process = || self.process.map(|pid| format!("of process {pid}"));
         let label = self.name.clone().or_else(process).unwrap_or_else(|| self.id.to_string());
         format!("network namespace {label}")
     }
 
-    /// Runs `read` in the namespace: on a thread of its own, unless it is the own one.
+    /// Runs `read` in the namespace: on a thread of its own, unless it is this process's.
     ///
     /// # Errors
     /// Where the thread may not go there (CAP_SYS_ADMIN), or the namespace is gone.
@@ -170,7 +170,7 @@ mod tests {
         let mut known = Known { own: 0, device: 0, places: BTreeMap::new(), containers: BTreeMap::new() };
         let docker = |digit: &str| format!("0::/docker/{}\n", digit.repeat(64));
         known.add_container(1, &docker("a"));
-        // Of the same pod.
+        // A container of the same pod.
         known.add_container(1, &docker("b"));
         // A process of the machine, and a container that shares its network.
         known.add_container(2, &docker("c"));

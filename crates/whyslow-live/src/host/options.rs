@@ -1,17 +1,17 @@
-//! What to look at.
+//! The data to read.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What to look at.
+/// The data to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// In which network namespaces.
     pub namespaces: Namespaces,
     /// Sockets with peers of it alone; listeners, which have none, are always there.
     pub peer: Option<Prefix>,
-    /// How much of it.
+    /// Which namespaces to read.
     pub scope: Scope,
 }
 
@@ -30,7 +30,7 @@ pub enum Scope {
 /// Which network namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Namespaces {
-    /// The own one.
+    /// This process's namespace.
     #[default]
     Own,
     /// Every one that a process is in, or that has a name.

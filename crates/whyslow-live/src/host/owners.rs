@@ -66,7 +66,7 @@ fn held_by(folder: &Path, wanted: &HashSet<u64>) -> io::Result<HashSet<u64>> {
             Ok(target) => held.extend(inode(&target).filter(|inode| wanted.contains(inode))),
             // A user that may list the files may not always read their links.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
-            // Closed meanwhile.
+            // Closed in the meantime.
             Err(_) => {}
         }
     }

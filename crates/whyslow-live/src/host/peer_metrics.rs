@@ -1,4 +1,4 @@
-//! What the kernel remembers of peers: generic netlink `tcp_metrics` (linux/tcp_metrics.h).
+//! The remembered values of peers: generic netlink `tcp_metrics` (linux/tcp_metrics.h).
 
 use super::PeerMetrics;
 use super::generic::Family;
@@ -37,7 +37,7 @@ pub(super) fn all() -> io::Result<List<PeerMetrics>> {
     Family::open("tcp_metrics")?.list(TCP_METRICS_CMD_GET, &[], parse)
 }
 
-/// Reads an entry; none of one without an address.
+/// Reads an entry; `None` if it has no address.
 fn parse(attributes: &[u8]) -> Option<PeerMetrics> {
     let (mut peer, mut source, mut age_ms, mut values) = (None, None, None, Values::default());
     for (kind, value) in read(attributes) {

@@ -44,7 +44,7 @@ impl Host {
         host
     }
 
-    /// What is the machine's, whatever the namespace.
+    /// Reads the data of the machine, which all namespaces share.
     fn read_machine(&mut self, proc: &Path, scope: Scope) {
         let text = |file: &str| read_to_string(proc.join(file)).unwrap_or_default();
         self.name = text("sys/kernel/hostname").trim().to_owned();
@@ -65,7 +65,7 @@ impl Host {
     }
 }
 
-/// A namespace, and what of it could not be read.
+/// A namespace, and the parts of it that could not be read.
 struct Read {
     namespace: Namespace,
     /// Numbers of the sockets' cgroups, in their order.
@@ -165,7 +165,7 @@ impl Read {
     }
 }
 
-/// Where it is noted what could not be read.
+/// The list of sources that could not be read.
 struct Notes<'a>(&'a mut Vec<Missing>);
 
 impl Notes<'_> {
@@ -180,7 +180,7 @@ impl Notes<'_> {
         list.items
     }
 
-    /// The same of several namespaces is noted once.
+    /// The same note for several namespaces is kept once.
     fn note(&mut self, what: &str, why: String) {
         let missing = Missing { what: what.to_owned(), why };
         if !self.0.contains(&missing) {

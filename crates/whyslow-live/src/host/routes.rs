@@ -8,7 +8,7 @@ use whyslow_tcpinfo::routes::{Key, Routes};
 /// Finds the route of every connection and gives the routes; the sockets then have their places.
 ///
 /// # Errors
-/// Those of a socket. A peer without a route has none.
+/// Errors of a socket. A peer without a route has none.
 pub(super) fn of(sockets: &mut [Socket], devices: &[Device]) -> io::Result<Vec<Route>> {
     let mut kernel = Routes::open()?;
     let mut routes: Vec<Route> = Vec::new();

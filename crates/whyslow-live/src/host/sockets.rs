@@ -22,7 +22,7 @@ const STATES: u32 = 0xffe;
 
 /// `struct inet_diag_sockid`: ports, addresses, device and cookie.
 const ID: usize = 4;
-/// What follows it in `struct inet_diag_msg`.
+/// The member after it in `struct inet_diag_msg`.
 const EXPIRES: usize = ID + 48;
 const ATTRIBUTES: usize = EXPIRES + 20;
 

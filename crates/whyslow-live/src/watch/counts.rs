@@ -6,7 +6,7 @@
 pub struct RingCounts {
     /// Packets that were handed out.
     pub packets: u64,
-    /// Those of them that were longer than the snaplen: their first bytes were handed out.
+    /// Packets longer than the snaplen: their first bytes were handed out.
     pub cut: u64,
     /// Packets that another device had already shown; not handed out.
     pub duplicates: u64,

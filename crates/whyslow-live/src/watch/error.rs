@@ -17,9 +17,9 @@ pub enum WatchError {
     /// There is no such interface.
     #[error("there is no interface `{name}`; there are {}", known.join(", "))]
     NoInterface {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
     /// The interface that was watched was removed.
@@ -36,9 +36,9 @@ pub enum WatchError {
     Option {
         /// The option, in words.
         what: &'static str,
-        /// What was asked for, with its unit.
+        /// The requested value, with its unit.
         value: String,
-        /// What can be.
+        /// The allowed values.
         allowed: String,
     },
     /// The filter cannot be used.
@@ -47,7 +47,7 @@ pub enum WatchError {
     /// Some other error of the kernel's.
     #[error("{action}: {error}")]
     System {
-        /// What was attempted.
+        /// The attempted action.
         action: &'static str,
         /// The kernel's error.
         error: io::Error,
@@ -85,14 +85,14 @@ pub enum FilterError {
         /// The bytes of the expression that it is about, where the message names them.
         at: Option<Range<usize>>,
     },
-    /// What the filter asks for is not where the kernel runs it.
+    /// The filter uses data that the kernel does not have where it runs it.
     #[error("the filter `{expression}` cannot be used here: {reason}\n  to do: {advice}")]
     Unusable {
         /// The filter.
         expression: String,
         /// Why.
         reason: String,
-        /// What to do instead.
+        /// An alternative.
         advice: &'static str,
     },
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Least limit, bytes.
+/// Minimum limit, bytes.
 const LEAST: u64 = 256 << 10;
 /// A packet's block without its bytes; an interface's block with its statistics.
 const PACKET: u64 = 12 + 20 + 3;
@@ -24,7 +24,7 @@ const INTERFACE: u64 = 160;
 /// A comment: its head, the end of the options, the padding.
 const COMMENT: u64 = 12;
 
-/// A file that has been written to; each has another number.
+/// Number of the next file that is written to; each file has its own.
 static FILES: AtomicU64 = AtomicU64::new(0);
 
 /// The name of an interface of this machine.
@@ -44,11 +44,11 @@ fn name(_: u32) -> Option<String> {
 pub struct KeepOptions {
     /// The most that the file and the previous one take together, bytes.
     pub limit: Option<u64>,
-    /// What packets were cut to, for the file's header.
+    /// The length to which packets were cut, for the file's header.
     pub snaplen: u32,
 }
 
-/// What was written of a connection.
+/// Counts of the written packets of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// Packets.
@@ -60,7 +60,7 @@ pub struct Saved {
     pub has_handshake: bool,
 }
 
-/// Where packets are kept: opens the file, which may exist and may be an input of the caller.
+/// The place for packets: opens the file, which may exist and may be an input of the caller.
 pub trait KeepPlace: Debug + Send {
     /// Opens the file, empty.
     ///
@@ -116,7 +116,7 @@ impl Keep {
         Ok(Self { place: Box::new(place), options, file, counts })
     }
 
-    /// What the ring has counted until now: its drops stand in the file.
+    /// Sets the ring's counts until now: the file contains its drops.
     pub fn set_counts(&mut self, counts: RingCounts) {
         self.counts = counts;
     }
@@ -185,7 +185,7 @@ pub fn save_connection(
     Ok(Some(saved))
 }
 
-/// What is to be written of a connection.
+/// The part of a connection to write.
 struct Job<'a> {
     holding: Holding,
     comment: &'a str,
@@ -238,7 +238,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// What is not in the file between its packets of this connection.
+    /// The number of packets missing in the file between those of this connection.
     fn missing(&self) -> u64 {
         // Packets dropped before the last save are in the file, or were reported as missing there.
         self.skip + if self.after.is_none() { self.holding.evicted } else { 0 }
@@ -251,7 +251,7 @@ struct Open {
     number: u64,
     writer: Writer<BufWriter<File>>,
     interfaces: BTreeMap<(u32, u16), u32>,
-    /// What had been counted when it began.
+    /// The counts at its beginning.
     before: RingCounts,
     is_empty: bool,
 }
@@ -294,7 +294,7 @@ impl Open {
             saved.packets += 1;
             self.is_empty = false;
         }
-        // What is written is there if this ends without a farewell.
+        // Written packets are in the file even if the program is killed.
         self.writer.flush()?;
         Ok(saved)
     }

@@ -13,14 +13,14 @@ pub(crate) const RAW: u16 = 101;
 pub struct RingPacket<'a> {
     /// When the kernel saw it, nanoseconds since the epoch.
     pub time_ns: u64,
-    /// What `bytes` begins with: [`ETHERNET`] or [`LINUX_SLL2`].
+    /// The link type of `bytes`: [`ETHERNET`] or [`LINUX_SLL2`].
     pub link_type: u16,
     /// Index of the interface.
     pub interface: u32,
     /// Bytes that the packet had, with its link layer's header. A merged one (GRO, TSO) is longer
     /// than those on the wire.
     pub length: u32,
-    /// The first of them.
+    /// Its first bytes.
     pub bytes: &'a [u8],
     /// Bytes of payload in each segment of a merged packet, if the kernel reports it
     /// (`virtio_net_hdr.gso_size`).

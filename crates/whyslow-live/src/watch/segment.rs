@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 const TCP: u8 = 6;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
-/// More tags, or more extension headers, stand before no TCP that is real.
+/// A real TCP header follows fewer tags or extension headers.
 const MOST_HEADERS: usize = 8;
 
 /// Both ends of a connection, the same for both directions.

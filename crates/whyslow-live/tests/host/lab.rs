@@ -22,7 +22,7 @@ pub fn alone(tools: &[&str], test: impl FnOnce() + Send) {
         Ok(())
     };
     let result: io::Result<()> = std::thread::scope(|scope| {
-        // What it skips it skips by the test's name.
+        // It skips by the test's name.
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, there).unwrap();
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

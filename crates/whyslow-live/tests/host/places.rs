@@ -13,7 +13,7 @@ struct Named {
 }
 
 impl Named {
-    /// Where names may be given.
+    /// A place for names, if they may be given.
     fn new(test: &str) -> Option<Self> {
         let name = format!("whyslow-{test}-{}", std::process::id());
         if let Err(error) = attempt(&format!("ip netns add {name}")) {

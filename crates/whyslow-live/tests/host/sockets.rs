@@ -13,7 +13,7 @@ fn line_of(socket: &Socket, lines: &str) -> String {
     line.unwrap_or_else(|| panic!("{ends} in {lines}")).to_owned()
 }
 
-/// What stands behind a name (`cwnd:10`).
+/// The text after a name (`cwnd:10`).
 fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split_ascii_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix(':'))
 }

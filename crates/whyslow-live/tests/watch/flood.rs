@@ -70,12 +70,12 @@ fn flood(packets: usize, payload: usize) {
     }
 }
 
-/// What this thread has computed for.
+/// The processor time of this thread.
 fn computed() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
 }
 
-/// What a run came to; the test and the benchmark each read a part of it.
+/// The result of a run; the test and the benchmark each read a part of it.
 #[allow(dead_code)]
 pub(crate) struct Run {
     pub(crate) counts: RingCounts,
@@ -119,7 +119,7 @@ pub(crate) fn run(options: &RingOptions, packets: usize, payload: usize, pause: 
     let computing = computed() - before;
     let (sending, _there) = sending.join().unwrap();
     let counts = ring.counts();
-    // What the kernel had no room for before the ring counts as the interface's.
+    // A packet for which the kernel had no room before the ring counts as the interface's.
     let all = counts.packets + counts.ring_drops + counts.duplicates + counts.interface_drops;
     assert_eq!(all, (packets + SENDERS * usize::from(CONNECTIONS)) as u64, "{counts:?}");
     Run { counts, sending, computing, recorder }

@@ -20,7 +20,7 @@ fn an_open_connection_has_its_scales_its_options_and_its_process() {
         let other = joined.connections.iter().find(|connection| connection.local == to).unwrap();
         assert_eq!(own.remote, to);
         assert_eq!((own.timestamps, own.sack), (Some(true), Some(true)));
-        // What one end sends by is what the other one receives by.
+        // One end's send scale is the other end's receive scale.
         assert_eq!((own.snd_wscale, own.rcv_wscale), (other.rcv_wscale, other.snd_wscale));
         assert!(own.rcv_wscale > Some(0) && own.snd_mss > Some(500), "{own:?}");
         assert!(own.rtt_us > Some(0) && own.min_rtt_us > Some(0), "{own:?}");
@@ -32,7 +32,7 @@ fn an_open_connection_has_its_scales_its_options_and_its_process() {
 #[test]
 fn without_options_windows_are_not_scaled() {
     in_namespace(|| {
-        // Of this namespace, which ends with the thread.
+        // Settings of this namespace, which ends with the thread.
         for setting in ["tcp_window_scaling", "tcp_sack", "tcp_timestamps"] {
             let command = format!("echo 0 >/proc/sys/net/ipv4/{setting}");
             assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());

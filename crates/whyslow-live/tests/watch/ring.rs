@@ -1,4 +1,4 @@
-//! What the ring shows of real connections.
+//! Packets of real connections in the ring.
 
 use crate::net::{
     Other, SYN, Taken, ends, in_namespace, ip, open, options, send, send_frame, server, take, veth, with,
@@ -170,7 +170,7 @@ fn what_the_ring_has_no_room_for_is_counted() {
     in_namespace(|| {
         let mut ring = Ring::open(&RingOptions { size: 128 << 10, ..options(&["lo"]) }).unwrap();
         let to = server("127.0.0.1:0");
-        // The ring is not read meanwhile, and the connections continue all the same.
+        // The ring is not read, and the connections continue.
         (0..300).for_each(|_| send(to, 10));
         let packets = take(&mut ring, |packets| !packets.is_empty());
         let counts = ring.counts();
@@ -199,7 +199,7 @@ fn an_interface_may_go_down_and_up_and_away() {
         let mut all = open(&[]);
         send(to, 10);
         ip("link delete left");
-        // What came before is handed out before.
+        // Earlier packets are handed out first.
         let mut shown = Vec::new();
         let gone = loop {
             match ring.next_block(Duration::from_secs(30)) {

@@ -12,7 +12,7 @@ const TUNSETIFF: u64 = 0x4004_54ca;
 /// IFF_TUN and IFF_NO_PI.
 const FLAGS: u16 = 0x1001;
 
-/// Makes a device of this name, which is there as long as the file is open.
+/// Makes a device of this name, which exists as long as the file is open.
 pub(crate) fn open_tun(name: &str) -> io::Result<File> {
     let file = File::options().read(true).write(true).open("/dev/net/tun")?;
     // `ifreq`: the name, flags, and room for what else it can be.
@@ -24,7 +24,7 @@ pub(crate) fn open_tun(name: &str) -> io::Result<File> {
     if result == 0 { Ok(file) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What this socket sends begins with a `virtio_net_hdr`, so that the kernel cuts large packets.
+/// Packets of this socket begin with a `virtio_net_hdr`, so that the kernel cuts large ones.
 pub(crate) fn let_kernel_cut(socket: impl AsFd) -> io::Result<()> {
     let on = 1_i32;
     let (value, length) = ((&raw const on).cast(), size_of::<i32>() as libc::socklen_t);

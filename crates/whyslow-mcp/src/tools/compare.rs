@@ -24,7 +24,7 @@ const STATEMENTS: usize = 8;
 pub(super) struct Args {
     /// `FILE` (its largest transfer), `FILE#3` (of connection 3), or `FILE#3.2` (its transfer 2).
     a: String,
-    /// The other one.
+    /// The second transfer.
     b: String,
 }
 

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use whyslow_report::words::Lang;
 
-/// What tools work with.
+/// The resources of tools.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) captures: &'a Captures,
@@ -37,7 +37,7 @@ pub(crate) struct Place<'a> {
     pub(crate) program: &'a Path,
 }
 
-/// What a tool does to its surroundings.
+/// The effect of a tool on its surroundings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// It reads files of this machine, or nothing.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use whyslow_report::text::units;
 
-/// Requests of one call, at most.
+/// Maximum number of requests of one call.
 const MOST_REQUESTS: u32 = 10;
 /// Findings in their packets that are listed.
 const FINDINGS: usize = 5;

@@ -19,7 +19,7 @@ const FIRST: f64 = 20.0;
 /// Where it should not grow at all it still grows by a segment for this number of windows (Linux
 /// `bictcp_update`).
 const SLOWEST: f64 = 100.0;
-/// Least number of segments for which looking ahead is faster than counting.
+/// Minimum number of segments for which looking ahead is faster than counting.
 const LULL: f64 = 8.0;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(in super::super) struct Cubic {
     w_max: f64,
     /// Since when the window grows.
     epoch: Option<Time>,
-    /// When it reaches `origin` (again), seconds.
+    /// Time when the window reaches `origin` (again), seconds.
     k: f64,
     origin: f64,
     /// Reno's share, segments, and the segments acknowledged since it last grew.

@@ -4,7 +4,7 @@
 use super::AckSample;
 use whyslow_units::{Nanos, Time};
 
-/// Below this window it does nothing, segments.
+/// The minimum window for HyStart, segments.
 const HYSTART_LOW_WINDOW: f64 = 16.0;
 /// Round trips looked at in a round.
 const SAMPLES: u32 = 8;
@@ -19,7 +19,7 @@ pub(super) struct HyStart {
     round_start: Time,
     last_ack: Time,
     samples: u32,
-    /// Least of this round's samples.
+    /// Minimum of this round's samples.
     round_min_rtt: Option<Nanos>,
 }
 

@@ -64,7 +64,7 @@ pub(super) trait CongestionController {
 
 /// The whole part of a non-negative number: as `f64::floor`, without its call.
 fn whole(value: f64) -> f64 {
-    // Where numbers have a fraction.
+    // Below this, numbers have a fraction.
     if value < (1u64 << 52) as f64 { value as i64 as f64 } else { value }
 }
 

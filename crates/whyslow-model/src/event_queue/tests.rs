@@ -15,7 +15,7 @@ fn ack(next: usize) -> Ack {
     Ack { next, segment: next, right_edge: 0 }
 }
 
-/// All that happens, in order.
+/// All events, in order.
 fn all(events: &mut EventQueue) -> Vec<(Time, String)> {
     std::iter::from_fn(|| events.next())
         .map(|(at, event)| {

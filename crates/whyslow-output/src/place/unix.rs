@@ -124,7 +124,7 @@ impl Place {
         if Some(now) == before { Ok(file.into()) } else { Err(exchanged(Errno::LOOP)) }
     }
 
-    /// What is replaced, for [`Temporary::take_place`].
+    /// The file that is replaced, for [`Temporary::take_place`].
     pub(crate) fn replaced(&self) -> Option<Replaced> {
         self.there.map(Replaced)
     }
@@ -204,7 +204,7 @@ enum Entry {
     Other(Stat),
 }
 
-/// What has this name in a folder.
+/// The kind of file with this name in a folder.
 fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Entry>> {
     let Some((stat, target)) = entry(folder, name)? else { return Ok(None) };
     if matches!(file_type(&stat), FileType::Symlink | FileType::RegularFile | FileType::Fifo) {
@@ -216,7 +216,7 @@ fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Entry>> {
     }))
 }
 
-/// The entry's own properties, and the target of a link: both of the same inode.
+/// Returns the properties of an entry and, for a link, its target; both come from the same inode.
 #[cfg(target_os = "linux")]
 fn entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<(Stat, Option<Vec<u8>>)>> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

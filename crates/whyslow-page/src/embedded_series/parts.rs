@@ -60,7 +60,7 @@ impl Parts {
         self.points.push(point);
     }
 
-    /// Those with evidence first, each in the order of time.
+    /// Packets with evidence come first, each in the order of time.
     pub(super) fn finish(mut self) -> Vec<CompressedAnswer> {
         self.cut(None);
         self.kept.into_iter().flatten().collect()

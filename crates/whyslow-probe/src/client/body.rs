@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 /// Bytes that are handed to the connection at once.
 const PIECE: usize = 64 << 10;
 
-/// What to send.
+/// The body to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Upload {
     /// This many bytes that do not compress.
@@ -52,7 +52,7 @@ impl Form {
     /// Reads `NAME=TEXT` or `NAME=@FILE`, with `;type=MIME` at the end, as curl's `--form`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=VALUE or NAME=@FILE"))?;
         if name.is_empty() || name.contains(['"', '\r', '\n']) || value.contains(['\r', '\n']) {
@@ -126,7 +126,7 @@ impl Part {
 pub(crate) struct SendBody {
     parts: VecDeque<Part>,
     left: u64,
-    /// Of a form.
+    /// The content type of a form.
     pub(crate) content_type: Option<String>,
 }
 

@@ -34,7 +34,7 @@ const STREAM_WINDOW: u32 = 1 << 30;
 /// A proxy's answer that is longer is none.
 const LONGEST_TUNNEL_HEAD: usize = 64 << 10;
 
-/// What takes requests.
+/// The sender of requests.
 pub(crate) enum Sender {
     One(http1::SendRequest<SendBody>),
     Two(http2::SendRequest<SendBody>),
@@ -151,7 +151,7 @@ async fn speak(io: TokioIo<InstrumentedStream>, is_http2: bool) -> Result<Sender
     })
 }
 
-/// What is known of a connection as soon as it is there.
+/// The properties of a new connection.
 struct About {
     local: SocketAddr,
     remote: SocketAddr,

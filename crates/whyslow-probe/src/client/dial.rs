@@ -17,7 +17,7 @@ use whyslow_live::capture::Recorder;
 /// How long an address is waited for before the next one is tried as well.
 const HEAD_START: Duration = Duration::from_millis(200);
 
-/// What became of an address.
+/// The result for an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -40,14 +40,14 @@ pub struct Attempt {
     pub after: Duration,
     /// How long it took.
     pub took: Duration,
-    /// What became of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What connecting came to.
+/// The result of connecting.
 pub(crate) struct Dialled {
     pub attempts: Vec<Attempt>,
-    /// The connection; or none of the addresses gave one.
+    /// The connection; `None` if no address accepted one.
     pub stream: Option<TcpStream>,
 }
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 pub struct Exchange {
     /// When it began.
     pub began: Instant,
-    /// The same, on the clock of captures.
+    /// The same time on the clock of captures.
     pub began_at: SystemTime,
-    /// What was asked for: one, and one for each redirect.
+    /// The requests: one, and one for each redirect.
     pub hops: Vec<Hop>,
     /// From the beginning to the last byte.
     pub took: Duration,
@@ -32,7 +32,7 @@ impl Exchange {
 /// A request and its answer.
 #[derive(Clone, Debug)]
 pub struct Hop {
-    /// What was asked for.
+    /// The requested URL.
     pub url: String,
     /// When it began.
     pub began: Instant,
@@ -72,7 +72,7 @@ pub struct Hop {
     pub upload_bytes: u64,
     /// Bytes that the connection carried for it, both ways, TLS included.
     pub wire_bytes: [u64; 2],
-    /// Where it redirects to.
+    /// The address of a redirect.
     pub location: Option<String>,
     /// The kernel's data on the connection while it lasted.
     pub samples: Vec<Sample>,
@@ -83,7 +83,7 @@ pub struct Hop {
 /// Times since the hop began. What did not happen is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// The name's addresses were there.
+    /// Time when the name's addresses were known.
     pub namelookup: Option<Duration>,
     /// The TCP connection was open.
     pub connect: Option<Duration>,

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// The address or an option makes no sense.
+    /// The address or an option is invalid.
     Url,
     /// Looking up the name.
     Dns,
@@ -64,7 +64,7 @@ pub struct Failure {
     pub phase: Phase,
     /// What happened.
     pub what: String,
-    /// What to look at.
+    /// A hint.
     pub look_at: Option<String>,
 }
 

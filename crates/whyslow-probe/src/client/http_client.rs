@@ -35,7 +35,7 @@ pub struct Client {
     state: State,
 }
 
-/// What is kept from request to request.
+/// The state between requests.
 #[derive(Default)]
 struct State {
     open: Option<Connection>,
@@ -79,7 +79,7 @@ impl Client {
         Ok(Self { options, runtime, state: State::default() })
     }
 
-    /// Makes a request, on the connection that is open if it leads there.
+    /// Makes a request, on the open connection if it leads to the same server.
     ///
     /// # Errors
     /// If there is no complete response.
@@ -103,7 +103,7 @@ impl Client {
     /// Closes the connection, if there is one.
     pub fn close(&mut self) {
         if self.state.open.take().is_some() {
-            // What drives it ends with it.
+            // Its driver ends with it.
             self.pause(Duration::from_millis(1));
         }
     }
@@ -265,7 +265,7 @@ async fn acknowledged(connection: &Connection, until: Instant) -> Left {
     let until = until.checked_sub(MARGIN).unwrap_or(until).min(Instant::now() + ACKNOWLEDGED_WITHIN);
     loop {
         let left = left(connection);
-        // What was answered before it was written is not acknowledged in full.
+        // A request that was answered before it was written is not acknowledged in full.
         let is_awaited = connection.sampler.is_some() && connection.seen.written().is_some();
         if left.acknowledged.is_some() || !is_awaited || Instant::now() >= until {
             return left;

@@ -22,7 +22,7 @@ pub(crate) enum Below {
     Tls(Box<TlsStream<TimedSocket>>),
 }
 
-/// What was seen of the request that is under way.
+/// Observations of the running request.
 #[derive(Debug)]
 pub(crate) struct RequestProgress {
     spotter: ResponseDetector,
@@ -56,7 +56,7 @@ impl SharedProgress {
         self.lock().written
     }
 
-    /// Where the answer began.
+    /// The time of the answer's beginning.
     pub(crate) fn answer(&self) -> Option<Arrival> {
         self.lock().spotter.answer()
     }
@@ -94,7 +94,7 @@ impl InstrumentedStream {
         }
     }
 
-    /// What was handed down has left, when all of the request was.
+    /// Bytes handed down have left when the whole request has.
     fn note_written(&self) {
         let mut seen = self.seen.lock();
         if seen.written.is_none() && seen.spotter.request_is_written() {

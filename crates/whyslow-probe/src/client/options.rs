@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use whyslow_live::capture::Recorder;
 
-/// What holds for all requests.
+/// Options of all requests.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Addresses of one family alone.
@@ -28,7 +28,7 @@ pub struct Options {
     pub server_name: Option<String>,
     /// Whether a new connection resumes the TLS session of an earlier one.
     pub resumption: Resumption,
-    /// Where to connect instead.
+    /// The address to connect to instead.
     pub reroutes: Vec<Reroute>,
     /// Ask for compressed answers. They are counted as they come.
     pub compressed: bool,
@@ -36,7 +36,7 @@ pub struct Options {
     pub http: Option<u8>,
     /// Header fields to add or to replace.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Redirects that are followed at most.
+    /// Maximum number of redirects that are followed.
     pub redirects: usize,
     /// For the name, the connection and TLS together.
     pub connect_timeout: Duration,

@@ -8,11 +8,11 @@ use crate::client::target::Target;
 pub(crate) struct Proxy {
     /// Its host, port and user.
     pub at: Target,
-    /// What it speaks.
+    /// The protocol.
     pub kind: ProxyKind,
 }
 
-/// What a proxy speaks.
+/// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProxyKind {
     /// HTTP: whole URLs, and `CONNECT` for TLS.

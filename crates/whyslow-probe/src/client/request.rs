@@ -10,14 +10,14 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method, Request, Uri};
 
-/// What to ask for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// Where.
     pub target: Target,
     /// How: `GET`, `PUT`.
     pub method: Method,
-    /// What is sent with it.
+    /// Its body.
     pub upload: Option<Upload>,
     /// Only this many bytes from the beginning.
     pub first_bytes: Option<u64>,

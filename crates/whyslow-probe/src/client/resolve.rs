@@ -36,7 +36,7 @@ impl Pinned {
     /// any.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not HOST:PORT:ADDRESS, as `example.org:443:192.0.2.1`");
         let (host, rest) = match text.strip_prefix('[') {
@@ -76,7 +76,7 @@ impl Reroute {
     /// Reads `HOST1:PORT1:HOST2:PORT2`; each may be empty, IPv6 addresses stand in brackets.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not HOST1:PORT1:HOST2:PORT2, as `example.org:443:192.0.2.1:8443`");
         let host = |text: &mut &str| -> Option<String> {
@@ -97,7 +97,7 @@ impl Reroute {
         Ok(Self { host: from, port: port(from_port)?, to_host, to_port: port(rest)? })
     }
 
-    /// Where to connect for a target; `None` if it is about another one.
+    /// The address for a target; `None` if it is about another one.
     pub(crate) fn of(&self, target: &Target) -> Option<Target> {
         let is_it = (self.host.is_empty() || self.host.eq_ignore_ascii_case(&target.host))
             && self.port.is_none_or(|port| port == target.port);

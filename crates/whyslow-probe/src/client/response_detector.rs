@@ -25,7 +25,7 @@ const END_STREAM: u8 = 0x1;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// What it watches for.
+/// The event that it looks for.
 #[derive(Debug)]
 pub(crate) enum ResponseDetector {
     /// HTTP/1.1.
@@ -86,7 +86,7 @@ impl ResponseDetector {
         }
     }
 
-    /// What the server sends without end, if it does: then nothing more of it is to be read.
+    /// The kind of data that the server sends without end, if any; reading must then stop.
     pub(crate) fn excess(&self) -> Option<&'static str> {
         let (head_bytes, interim, others) = match self {
             Self::One(one) => (one.head_bytes + one.head.len() as u64, one.interim, 0),
@@ -103,7 +103,7 @@ impl ResponseDetector {
         }
     }
 
-    /// Where the answer began, if it did.
+    /// The time of the answer's beginning, if it has begun.
     pub(crate) fn answer(&self) -> Option<Arrival> {
         match self {
             Self::One(one) => one.answer,

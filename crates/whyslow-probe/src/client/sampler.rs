@@ -18,7 +18,7 @@ pub struct Sample {
     pub info: TcpInfo,
 }
 
-/// When bytes left the send buffer for good.
+/// Times when bytes left the send buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Left {
     /// Nothing was left that had not been sent.
@@ -50,7 +50,7 @@ mod linux {
         thread: Option<JoinHandle<()>>,
     }
 
-    /// What its thread is to do.
+    /// The state of its thread.
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Order {
         Read,
@@ -174,7 +174,7 @@ mod linux {
             state.read(Keep::InTurn);
         }
 
-        /// What became of them so far.
+        /// Times so far.
         pub(crate) fn left(&self) -> Left {
             lock(&self.state).left
         }

@@ -120,7 +120,7 @@ pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Failure> {
         .map_err(|_| Failure::new(Phase::Url, format!("{host} is no name that a certificate can have")))
 }
 
-/// What became of a handshake, in words.
+/// The error of a handshake, as a sentence.
 pub(crate) fn failure(host: &str, error: &io::Error) -> Failure {
     let failed = Failure::new(Phase::Tls, format!("the handshake with {host} failed: {error}"));
     let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {

@@ -30,7 +30,7 @@ pub(crate) struct Path {
     rates: [Option<f64>; 2],
 }
 
-/// What a request takes at least, and the rest.
+/// The minimum time of a request, and the rest.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(crate) struct Floor {
     /// Seconds.
@@ -81,7 +81,7 @@ impl Path {
         out
     }
 
-    /// The same, with the rates that its round trips show.
+    /// Adds the rates that the round trips show.
     pub(crate) fn with_rates<'a>(mut self, requests: impl Iterator<Item = &'a Request>) -> Self {
         for exchange in requests.filter_map(|request| request.outcome.as_ref().ok()) {
             let samples = &exchange.last().samples;
@@ -136,7 +136,7 @@ impl Path {
     }
 }
 
-/// Whose fault it is that the window was small.
+/// The reason why the window was small.
 fn window_word(request: &Request, hop: &Hop) -> &'static str {
     match hop.is_reused {
         false => "cold window",

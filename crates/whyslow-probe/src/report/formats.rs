@@ -1,4 +1,4 @@
-//! What other tools print.
+//! Output in the formats of other tools.
 
 use super::figures::{Curl, speed};
 use crate::client::exchange::Exchange;
@@ -36,7 +36,7 @@ fn httptest_figures(exchange: &Exchange) -> String {
         connected.saturating_sub(dns).as_secs_f64(),
         times.first_packet.saturating_sub(connected).as_secs_f64(),
         hop.body_bytes,
-        // What came at once has no rate: over all of the time then.
+        // A body that came at once has no rate: the rate is that of the whole time.
         if transfer > 1e-6 { hop.body_bytes as f64 / transfer } else { speed(hop) }
     )
 }

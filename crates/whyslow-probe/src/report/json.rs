@@ -68,7 +68,7 @@ struct Answered {
     curl: BTreeMap<&'static str, serde_json::Value>,
     hops: Vec<HopView>,
     floor: Option<Floor>,
-    /// By TCP_INFO alone.
+    /// The verdict by TCP_INFO alone.
     verdict: Option<Verdict>,
     /// The connection's number in `analysis`.
     connection: Option<u64>,
@@ -139,7 +139,7 @@ struct SampleView {
 /// Writes all that is known.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
     json::object(&document(results), out)
 }
@@ -147,7 +147,7 @@ pub fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
 /// Writes one request as a document in a line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write_line(request: &Request, out: &mut impl Write) -> io::Result<()> {
     let paths = Paths::of(std::iter::once(request));
     let missing = Some("a monitor records no packets");

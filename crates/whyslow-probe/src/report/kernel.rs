@@ -94,7 +94,7 @@ fn longest(hop: &Hop, rtt: f64) -> Option<(Phase, f64)> {
     parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)
 }
 
-/// What held an upload.
+/// The limit of an upload.
 fn upload(hop: &Hop) -> (Option<Cause>, String) {
     let [Some(first), Some(last)] = [hop.samples.first(), hop.samples.last()] else {
         return (None, "this system does not tell why".to_owned());
@@ -124,7 +124,7 @@ fn upload(hop: &Hop) -> (Option<Cause>, String) {
     }
 }
 
-/// What held a download, as far as the receiver knows.
+/// The limit of a download, as far as the receiver knows.
 fn download(hop: &Hop, rtt: Option<f64>) -> (Option<Cause>, String) {
     let unknown = || (None, "the receiver's account does not tell why; a capture does".to_owned());
     let (Some(rtt), Some(last)) = (rtt.filter(|rtt| *rtt > 0.0), hop.samples.last()) else { return unknown() };

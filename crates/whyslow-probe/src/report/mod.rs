@@ -1,4 +1,4 @@
-//! What the requests came to: figures, and how they are printed.
+//! The results of the requests: figures, and their output.
 //!
 //! `figures`, `floor`, `spread` and `kernel` compute; [`page`] prints for a person,
 //! [`formats`] as other tools do, [`json`] for programs.

@@ -139,7 +139,7 @@ fn print_hop(page: &mut Page, hop: &Hop) {
     table.print(page, 2);
 }
 
-/// What happened, and when.
+/// A step and its time.
 struct Step {
     name: &'static str,
     at: Duration,
@@ -209,7 +209,7 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
     }
 }
 
-/// Of many requests the slowest, in the order in which they were made.
+/// The slowest of many requests, in the order in which they were made.
 fn slowest<'a>(answered: &[&'a Request], most: usize) -> Vec<&'a Request> {
     if answered.len() <= most {
         return answered.to_vec();

@@ -10,7 +10,7 @@ use whyslow_diagnosis::compare::{TransferName, choose, compare};
 use whyslow_report::render::compare as render;
 use whyslow_report::text::{Column, Line, Page, Table, units};
 
-/// What one URL gives, of the fastest of its requests.
+/// The figures of one URL, of the fastest of its requests.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(super) struct UrlFigures {
     url: String,

@@ -61,7 +61,7 @@ pub(super) struct Bar {
 }
 
 impl Quantiles {
-    /// Of at least one value.
+    /// The spread of at least one value.
     fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (first, last) = (*values.first()?, *values.last()?);
@@ -81,7 +81,8 @@ impl Quantiles {
 /// A URL and whether connections were open, with first byte and total of each answer.
 type Group<'a> = ((&'a str, bool), Vec<[f64; 2]>);
 
-/// Of each URL and kind of connection with enough answers, in the order of the requests.
+/// The spreads of each URL and kind of connection with enough answers, in the order of the
+/// requests.
 pub(super) fn all(requests: &[Request]) -> Vec<Spread> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for request in requests {

@@ -120,7 +120,7 @@ impl DrawnRange<'_> {
         self.view.marks.iter().filter(|sum| sum.of == self.picture.of)
     }
 
-    /// One line through least and greatest of each column.
+    /// One line through the minimum and the maximum of each column.
     fn staircase(&self, canvas: &Canvas, figure: impl Fn(&Lane) -> Option<(u64, u64)>) -> String {
         let mut d = String::new();
         for (time, lane) in self.lanes() {

@@ -139,7 +139,7 @@ impl Live {
         found.map_or_else(|| self.open(id), Ok)
     }
 
-    /// The number in a question for news; none asks for all.
+    /// The number in a question for news; without one it asks for all.
     pub(crate) fn since(query: Query<'_>) -> u64 {
         query.number("since").unwrap_or(u64::MAX)
     }

@@ -112,7 +112,7 @@ impl HeldPackets {
         }
     }
 
-    /// Graphs of a time range; none for all.
+    /// Graphs of a time range; `None` for all.
     pub(super) fn graphs(&self, connection: &Connection, range: Option<(Nanos, Nanos)>) -> Result<Graphs, String> {
         let mut builder = GraphsBuilder::new(connection, range, SeriesSize::default());
         let mut push = |_, point| builder.push(&point);

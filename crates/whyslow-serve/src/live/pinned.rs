@@ -43,7 +43,7 @@ pub(crate) struct Opened<'a> {
 }
 
 impl PinnedConnection {
-    /// A connection with its transfers that are held, in the order of time; none without any.
+    /// A connection with its held transfers, in the order of time; `None` without transfers.
     pub(super) fn new(held: &[Arc<HeldTransfer>], supply: &PacketSupply) -> Option<Self> {
         let mut connection = Connection {
             transfers: Vec::new(),

@@ -106,7 +106,7 @@ impl RetainedTransfers {
         }
     }
 
-    /// What has changed since an update, where `now` is the newest one.
+    /// The changes since an update; `now` is the newest one.
     pub(super) fn since(&self, since: u64, now: u64) -> Changes {
         let is_all = since == 0 || since > now || since < self.forgotten;
         let is_new = |held: &&Arc<HeldTransfer>| is_all || held.number > since;
@@ -119,7 +119,7 @@ impl RetainedTransfers {
         }
     }
 
-    /// Those of a connection, in the order in which they came.
+    /// The transfers of a connection, in the order of their arrival.
     pub(super) fn of_connection(&self, id: u64) -> Vec<Arc<HeldTransfer>> {
         self.all.values().filter(|held| held.connection.id == id).cloned().collect()
     }

@@ -78,7 +78,7 @@ pub struct LiveState {
     pub is_over: bool,
     /// Why it broke off.
     pub failure: Option<String>,
-    /// When the first packet came, UTC; none before it.
+    /// Time of the first packet, UTC; `None` before it.
     pub first_time: Option<String>,
     /// From the first packet to now, on the clock of the packets.
     pub elapsed_s: Nanos,
@@ -114,7 +114,7 @@ pub struct LiveState {
     pub problems: Vec<Problem>,
 }
 
-/// What came about.
+/// The new transfers and totals.
 #[derive(Debug, Default)]
 pub struct LiveUpdate {
     /// Transfers that have ended since the last one.

@@ -156,7 +156,7 @@ impl Site {
         let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
         let beside = query.get("beside").map(|which| TransferName::read(&which).unwrap_or_default());
         let session = Arc::clone(&self.session);
-        // What was open is given back to the system.
+        // The memory of the previous captures is returned to the system.
         match spawn_blocking(move || session.take(Upload { name, path }, &part, beside)).await {
             Ok(Ok(())) => text(StatusCode::ACCEPTED, "taken"),
             Ok(Err(why)) => text(StatusCode::CONFLICT, why),

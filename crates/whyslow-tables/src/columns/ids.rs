@@ -2,7 +2,7 @@
 
 use crate::column::{Column, int, raw, text};
 
-/// Those of a connection.
+/// The ids of a connection.
 pub(super) fn of_connection() -> Vec<Column> {
     vec![
         raw("file", "The input that holds the first packet, as it was named.", |row| Some(row.capture()?.path.clone())),
@@ -48,7 +48,7 @@ pub(super) fn of_connection() -> Vec<Column> {
     ]
 }
 
-/// Those of a transfer.
+/// The ids of a transfer.
 pub(super) fn of_transfer() -> Vec<Column> {
     let mut columns = of_connection();
     columns.push(int("transfer", "Place of the transfer, from 1, in the connection's list.", |row| {

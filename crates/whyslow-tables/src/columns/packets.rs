@@ -60,7 +60,7 @@ pub(crate) fn packets() -> Vec<Column> {
     columns
 }
 
-/// What was found of it, and its SACK blocks.
+/// Its classification, and its SACK blocks.
 fn found() -> [Column; 3] {
     [
         text(

@@ -4,7 +4,7 @@ use prometheus_client::encoding::{EncodeLabelValue, LabelValueEncoder};
 use std::fmt::{self, Write};
 use whyslow_report::text::harmless;
 
-/// Most characters of a value.
+/// Maximum characters of a value.
 const MOST: usize = 120;
 
 /// The value of a label, from any text. Clients choose host names, and users choose process names;

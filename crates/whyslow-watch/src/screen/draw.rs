@@ -28,7 +28,7 @@ const KEYS: &[(&str, &str)] = &[
     ("q, Ctrl-C", "end: a summary stays on the terminal"),
 ];
 
-/// Most rows of the list: no terminal shows more.
+/// Maximum number of rows of the list: no terminal shows more.
 const ROWS: usize = 500;
 
 /// Draws all of it.

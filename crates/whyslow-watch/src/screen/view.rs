@@ -51,7 +51,7 @@ impl Order {
     }
 }
 
-/// What stands over the list.
+/// The line above the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Nothing.
@@ -77,7 +77,7 @@ pub(super) enum Does {
 #[derive(Debug)]
 pub(super) struct View {
     records: Vec<Record>,
-    /// Those that are shown: places in `records`, in order.
+    /// The shown records: places in `records`, in order.
     shown: Vec<usize>,
     pub(super) order: Order,
     pub(super) filter: String,
@@ -87,7 +87,7 @@ pub(super) struct View {
     /// What is open.
     pub(super) open: Option<Box<Record>>,
     pub(super) frozen: bool,
-    /// What came while it was frozen.
+    /// Records that came while it was frozen.
     held: Vec<Record>,
     pub(super) counts: Counts,
     pub(super) now: Time,
@@ -179,7 +179,7 @@ impl View {
         self.selected = self.selected.min(self.shown.len().saturating_sub(1));
     }
 
-    /// Those that are shown, in order.
+    /// The shown records, in order.
     pub(super) fn shown(&self) -> impl ExactSizeIterator<Item = &Record> {
         self.shown.iter().map(|&place| &self.records[place])
     }

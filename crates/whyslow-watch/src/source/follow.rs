@@ -148,7 +148,7 @@ impl Follow {
     fn open(&mut self, path: PathBuf, intake: &mut Intake) -> anyhow::Result<()> {
         let mut file = match File::open(&path) {
             Ok(file) => file,
-            // A ring's oldest file may have been removed meanwhile.
+            // A ring's oldest file may have been removed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         };

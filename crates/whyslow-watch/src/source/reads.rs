@@ -8,7 +8,7 @@ use whyslow_core::capture::{CaptureError, Reader};
 /// How long to wait for packets.
 pub(super) const WAIT: Duration = Duration::from_millis(100);
 
-/// What came of reading.
+/// The result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     /// There may be more at once.

@@ -19,7 +19,7 @@ pub(super) enum Plan {
 }
 
 impl Plan {
-    /// As it is typed.
+    /// The command as typed.
     pub(super) fn text(&self, explain: &[String]) -> anyhow::Result<String> {
         let own = [&words(&["whyslow"]), explain, &words(&["-"])].concat();
         Ok(match self {
@@ -124,7 +124,8 @@ fn filter(task: &Capture) -> String {
     text
 }
 
-/// Through ssh, without the packets of that ssh: its addresses stand in SSH_CONNECTION there.
+/// Through ssh, the packets of that ssh session are left out; SSH_CONNECTION contains its
+/// addresses.
 fn ssh(task: &Capture, host: &str, port: Option<u16>, tcpdump: &[String]) -> anyhow::Result<Plan> {
     let mut all = shlex::split(&task.ssh).context("--ssh has an open quotation mark")?;
     if let Some(port) = port {

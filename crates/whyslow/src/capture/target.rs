@@ -21,7 +21,7 @@ impl Target {
     /// Reads `local`, `HOST`, `ssh://…`, `docker://…`, `podman://…` and `k8s://…`.
     ///
     /// # Errors
-    /// When a name is missing, or could be taken for an option.
+    /// If a name is missing, or looks like an option.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         match text.split_once("://") {
             None if text == "local" => Ok(Self::Local),

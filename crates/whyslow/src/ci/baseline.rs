@@ -117,7 +117,7 @@ impl Baseline {
         Ok(Self { transfers: transfers.collect() })
     }
 
-    /// The same of this run.
+    /// The transfers of this run.
     fn of(analysis: &Analysis) -> Self {
         let transfers = analysis.connections.iter().flat_map(|connection| {
             let host = connection.server.name.as_ref().unwrap_or(&connection.server.address);
@@ -139,7 +139,7 @@ impl Baseline {
         Self { transfers: transfers.collect() }
     }
 
-    /// What has changed since, for each transfer that both runs have.
+    /// The changes since the earlier run, for each transfer in both runs.
     pub(crate) fn changes(&self, analysis: &Analysis) -> Vec<Change> {
         let mut before: HashMap<&Key, std::vec::IntoIter<&Past>> = HashMap::new();
         let mut lists: HashMap<&Key, Vec<&Past>> = HashMap::new();

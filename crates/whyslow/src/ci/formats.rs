@@ -9,7 +9,7 @@ use whyslow_analysis::Analysis;
 /// JUnit's XML: a test case for each transfer.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(crate) fn junit(cases: &[Case], out: &mut impl Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(&mut *out, b' ', 1);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;

@@ -27,7 +27,7 @@ impl NewFolders {
 
 impl Drop for NewFolders {
     fn drop(&mut self) {
-        // One that is not empty by now is somebody else's too.
+        // A folder that another process has filled is left.
         self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }

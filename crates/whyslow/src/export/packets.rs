@@ -6,7 +6,7 @@ use whyslow_cli::output::complain;
 use whyslow_diagnosis::series::Point;
 use whyslow_report::words::{self, Lang};
 
-/// Where the packets are, and whose they are.
+/// The place of the packets, and their connection.
 pub(super) struct ConnectionPackets<'a> {
     pub(super) place: whyslow_io::PacketSource,
     pub(super) connection: &'a Connection,

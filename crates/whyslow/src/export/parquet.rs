@@ -8,7 +8,7 @@ use whyslow_cli::output::{Sources, Target};
 use whyslow_cli::place::Readable;
 use whyslow_tables::{Format, Table, TableWriter};
 
-/// What is written where.
+/// The tables to write, and their files.
 pub(super) struct Wanted<'a> {
     pub(super) place: &'a Path,
     pub(super) table: Option<Table>,
@@ -16,7 +16,7 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// What ends in `.parquet` is a file, and all else a folder.
+    /// A name that ends in `.parquet` is a file, any other a folder.
     fn is_file(&self) -> bool {
         self.place.extension().is_some_and(|end| end == "parquet") && !self.place.is_dir()
     }

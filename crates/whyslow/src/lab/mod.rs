@@ -27,7 +27,7 @@ use whyslow_report::text::harmless_lines;
 /// Runs the requested command.
 ///
 /// # Errors
-/// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
+/// If the arguments are invalid, namespaces are forbidden, or a file cannot be read or written.
 pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
     match lab {
         Lab::List { name: None } => list(out),

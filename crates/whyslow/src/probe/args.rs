@@ -47,7 +47,7 @@ pub(crate) struct Probe {
     /// Make the request this many times [default: 1; with --every, until Ctrl-C].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: Option<u32>,
-    /// Repeat for this time, 10,000 requests at most.
+    /// Repeat for this time, with at most 10,000 requests.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "repeat")]
     over: Option<Nanos>,
     /// Make this many requests at the same time, each on a connection of its own.

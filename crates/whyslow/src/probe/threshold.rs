@@ -6,7 +6,7 @@ use whyslow_probe::{Figure, Relation, Threshold};
 /// Reads `FIGURE>VALUE`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error in the text.
 pub(super) fn parse(text: &str) -> Result<Threshold, String> {
     let signs = [(">=", Relation::AtLeast), ("<=", Relation::AtMost), (">", Relation::Above), ("<", Relation::Below)];
     let (name, relation, bound) = signs

@@ -21,7 +21,7 @@ pub(super) struct Wanted {
     packets: Packets,
 }
 
-/// Where the packets are that the page's graphs are made of.
+/// The packets for the page's graphs.
 enum Packets {
     /// The user's own file.
     Kept(PathBuf),
@@ -47,7 +47,7 @@ impl Wanted {
         Ok(Some(Self { target, packets }))
     }
 
-    /// Where the packets are to be written.
+    /// The file for the packets.
     pub(super) fn packets(&self) -> &Path {
         match &self.packets {
             Packets::Kept(path) => path,
@@ -55,7 +55,7 @@ impl Wanted {
         }
     }
 
-    /// What they are called.
+    /// Their name, if they have one.
     pub(super) fn name(&self) -> Option<&'static str> {
         matches!(self.packets, Packets::Temporary(_)).then_some(NAME)
     }

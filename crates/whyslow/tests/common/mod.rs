@@ -1,4 +1,4 @@
-//! What the tests over whole captures share: where these are, and what must hold for every
+//! Helpers of the tests over whole captures: their folder, and rules that hold for every
 //! explanation.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its own part")]
 
@@ -26,7 +26,7 @@ pub fn explain(path: &Path) -> Value {
 /// Checks that an explanation does not contradict itself, whatever was in the capture.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The error, and its place.
 pub fn consistent(analysis: &Value) -> Result<(), String> {
     let captures = list(analysis, "captures")?;
     let (mut frames, mut seen) = (Vec::new(), 0);
@@ -227,7 +227,7 @@ impl Known<'_> {
         for finding in list(holder, "findings")? {
             positive(finding, &["cost_s", "confidence"])?;
             let (seconds, confidence) = (number(finding, "cost_s")?, number(finding, "confidence")?);
-            // What the client's own program took stands behind all that was lost.
+            // The time of the client's own application comes after all other costs.
             let lost = if finding["cause"] == "client-think" { 0.0 } else { seconds };
             ensure(lost <= before, || "findings are not ordered by seconds lost".to_owned())?;
             ensure(confidence <= 1.0, || format!("a confidence of {confidence}"))?;
@@ -290,7 +290,7 @@ fn spans_of_exchange(exchange: &Value) -> Result<(), String> {
         waited += if span["party"] == "nobody" { 0.0 } else { seconds };
     }
     let wait = number(exchange, "wait_s")?;
-    // Of very many spans, the shortest ones are added to others.
+    // If there are very many spans, the shortest ones are added to others.
     let is_whole = exchange["spans_total"].is_null();
     ensure(!is_whole || (waited - wait).abs() <= SPANS_ROUNDED, || format!("waited {wait} s in spans of {waited} s"))
 }

@@ -1,4 +1,4 @@
-//! Arguments that make no sense, and the page's options.
+//! Invalid arguments, and the page's options.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! What is found on a machine by itself.
+//! Findings on a machine by itself.
 
 use crate::world::{START_NGINX, UNTIL_READY, folder, json_within, within};
 use crate::{causes, checked, figure, finding};
@@ -63,7 +63,7 @@ fn a_listener_that_overflows_is_named() {
     let Some(printed) = json_within(&["python3", "curl"], &script) else { return };
     let found = finding(&printed, "listen-overflow");
     assert_eq!(figure(found, "Send-Q (backlog)"), 2.0);
-    // One more than the backlog; another may be on its way out.
+    // One more than the backlog; another may be leaving.
     assert!(figure(found, "Recv-Q") >= 3.0, "{found:#}");
     assert!(figure(found, "drops") >= 1.0);
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
@@ -84,7 +84,7 @@ fn a_silent_host_is_named() {
     if printed["host"]["namespaces"][0]["sockets"].as_array().unwrap().is_empty() {
         return skip(Lack::Machine, "no pair of devices can be made");
     }
-    // What joins the looks of many machines.
+    // Members that join the snapshots of many machines.
     let host = &printed["host"];
     assert_eq!(host["namespaces"][0]["addresses"], serde_json::json!(["10.9.9.1"]));
     assert!(host["name"].as_str().unwrap().len() > 1 && host["boot_id"].as_str().unwrap().len() == 36, "{host:#}");

@@ -60,7 +60,7 @@ struct Expected {
     process: String,
     #[serde(default)]
     fix: String,
-    /// Causes that full speed brings where processors are not free: a device drops or reorders.
+    /// Causes that appear at full speed if the processors are busy: a device drops or reorders.
     #[serde(default)]
     by_load: Vec<String>,
 }
@@ -92,7 +92,7 @@ impl State {
         sides.into_iter().filter_map(|(side, expected)| Some((side, expected.as_ref()?))).collect()
     }
 
-    /// Makes it in a folder; the looks are there then.
+    /// Makes it in a folder, with its snapshots.
     fn make(&self, folder: &Path) -> Output {
         let prelude = std::fs::read_to_string(sources().join("prelude.sh")).unwrap();
         let begin = format!(
@@ -232,7 +232,7 @@ fn made_states_are_found_and_healthy_ones_are_not() {
     }
     let (all, is_soak) = (states(), std::env::var_os("WHYSLOW_SOAK").is_some_and(|value| value == "1"));
     let mut chosen: Vec<&State> = all.iter().filter(|state| is_soak || !state.soak).collect();
-    // Those that take longest begin first.
+    // States that take longest begin first.
     chosen.sort_by_key(|state| state.path.is_none());
     let rows = rows(&chosen);
     let mut table = String::new();

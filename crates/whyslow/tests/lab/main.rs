@@ -137,7 +137,7 @@ fn what_the_lab_caused_is_what_the_explanation_finds_at_both_ends() {
                 assert_eq!(analysis["connections"][0]["near"], end);
             }
         }
-        // What is there is kept, and can be shown again.
+        // Finished runs are kept, and can be shown again.
         let again = user.lab(&["run", "two.toml", "--json"]);
         assert!(text(&again.stderr).contains("small-window: kept"), "{}", text(&again.stderr));
         let shown = user.lab(&["show", "lab-results", "--json"]);
@@ -181,7 +181,7 @@ fn real_programs_are_judged_at_both_ends() {
         let only = scenarios.iter().flat_map(|name| ["--only", name]);
         let all = ["score", "--real", "--json", "--each", "1", "--attempts", "20"];
         let command = all.into_iter().chain(only).collect::<Vec<_>>();
-        // Where the machine holds a packet back until a timer fires, its cause is not the only one.
+        // If the machine holds a packet back until a timer fires, its cause is not the only one.
         let is_confirmed = |output: &Output| {
             let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             let runs = report["runs"].as_array();

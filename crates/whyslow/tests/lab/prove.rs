@@ -44,7 +44,7 @@ fn a_captured_transfer_is_reproduced_and_fixed() {
             }
             assert_eq!(outcome["agreement"]["captured_cause"], *cause);
             assert_eq!(outcome["agrees"], output.status.success(), "{outcome}");
-            // What is kept is a scenario of the lab.
+            // The kept file is a scenario of the lab.
             let kept = std::fs::read_to_string(user.path("kept/again.toml")).unwrap();
             assert!(whyslow_lab::scenario::load("again", &kept, &[]).is_ok(), "{kept}");
             assert!(std::fs::read_to_string(user.path("kept/curves.svg")).unwrap().matches("<polyline").count() >= 2);

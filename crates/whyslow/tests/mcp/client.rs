@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long any answer may take: other tests run meanwhile.
+/// Maximum time of an answer: other tests run at the same time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The bundled captures.
@@ -16,7 +16,7 @@ pub fn samples() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples")
 }
 
-/// What an assistant needs of a client.
+/// The methods of a client that an assistant needs.
 pub trait Assistant {
     /// The result of a request, or its error.
     fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value>;
@@ -27,7 +27,7 @@ pub trait Assistant {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments})).unwrap()
     }
 
-    /// What a tool found, as data.
+    /// The result of a tool, as data.
     #[track_caller]
     fn data(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
@@ -76,7 +76,7 @@ impl Pipes {
         Self { child, stdin, lines, next: 1, notifications: Vec::new() }
     }
 
-    /// The same, begun as the protocol asks.
+    /// Starts a server and initializes the session as the protocol requires.
     pub fn begun(dir: &Path, options: &[&str]) -> Self {
         let mut client = Self::start(dir, options);
         client.begin();
@@ -161,7 +161,7 @@ impl Assistant for Pipes {
     }
 }
 
-/// What a client sends first.
+/// The first message of a client.
 pub fn initialize() -> Value {
     json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})
 }

@@ -114,7 +114,7 @@ fn malformed_messages_do_not_end_the_server() {
     for line in lines {
         client.raw(line);
         client.raw(b"\n");
-        // Whatever it made of it, it still answers.
+        // The server still answers.
         assert!(client.ask("ping", json!({})).is_ok(), "{}", String::from_utf8_lossy(&line[..line.len().min(80)]));
     }
     assert!(client.data("explain", json!({"files": "loss-client.pcap"}))["findings"].is_array());

@@ -69,7 +69,7 @@ fn reports_are_resources() {
     assert_eq!(client.ask("resources/list", json!({})).unwrap()["resources"], json!([]));
     let templates = client.ask("resources/templates/list", json!({})).unwrap();
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "whyslow://report/markdown{?file*}");
-    // One that is not open yet.
+    // A tool that is not open yet.
     let mut read =
         |uri: &str| client.ask("resources/read", json!({"uri": uri})).map(|read| read["contents"][0].clone());
     let markdown = read("whyslow://report/markdown?file=slow-start-client.pcap").unwrap();

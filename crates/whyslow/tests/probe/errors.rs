@@ -59,7 +59,7 @@ fn answers_that_are_none() {
         stream.shutdown(Shutdown::Both).unwrap();
     });
     assert_complaint(&[&half.url("/")], &["receiving the answer:", "ended after 4 B, and 1000 B were announced"]);
-    // Requests with a response are printed all the same, next to the failed one.
+    // Requests with a response are printed next to the failed one.
     let output = run(&[&half.url("/"), &Server::of_bytes(10).url("/"), "--format", "curl"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stdout).unwrap().contains("size_download: 10\n"));

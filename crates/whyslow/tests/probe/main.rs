@@ -33,7 +33,7 @@ fn run(arguments: &[&str]) -> Output {
     probe(arguments).output().unwrap()
 }
 
-/// What a run prints that must succeed.
+/// The output of a run that must succeed.
 #[track_caller]
 fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);

@@ -48,7 +48,7 @@ fn root_becomes_nobody_before_it_asks() {
     assert_status_has(&status, &["Uid:\t65534\t65534\t65534\t65534", "Gid:\t65534\t65534\t65534\t65534"]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    // Packets are recorded all the same: the socket was open.
+    // Packets are recorded, because the socket was open.
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(printed["recording"]["packets"].as_u64().unwrap() >= 6, "{}", printed["recording"]);
 }

@@ -48,7 +48,7 @@ const NOT_PROVED: &[&str] = &[
     "timeout",
 ];
 
-/// What the table of causes begins with in the index.
+/// The beginning of the table of causes in the index.
 const BY_CAUSE: &str = "\n## By cause\n\n| cause | in a sentence | the case |\n|---|---|---|\n";
 
 pub(crate) fn root() -> PathBuf {
@@ -69,7 +69,7 @@ fn causes() -> BTreeSet<String> {
     whyslow_analysis::cause::Cause::ALL.iter().map(|cause| cause.slug().to_owned()).collect()
 }
 
-/// What `whyslow ARGUMENTS` prints in the repository's folder.
+/// The output of `whyslow ARGUMENTS` in the repository's folder.
 #[track_caller]
 fn whyslow(arguments: &str, more: &[&str]) -> String {
     whyslow_in(&root(), arguments, more)

@@ -17,5 +17,5 @@ mod series;
 mod statements;
 mod wild;
 
-// What the tests of the command line share.
+// Helpers of the tests of the command line.
 use cli::{Folder, complaint, json, json_with_words, pcap, whyslow};

@@ -29,7 +29,7 @@ fn pair(paths: &[PathBuf]) -> Value {
     pairs[0].clone()
 }
 
-/// A whole number of a direction, 0 the client's.
+/// Returns an integer field of a direction; direction 0 is the client's.
 #[track_caller]
 fn count(pair: &Value, way: usize, field: &str) -> u64 {
     pair["directions"][way][field].as_u64().unwrap()
@@ -141,7 +141,7 @@ fn rewritten(path: &Path, folder: &TempDir, change: impl Fn(&mut i64, &mut [u8])
     new
 }
 
-/// What an unchanged pair and one with another clock or address have in common.
+/// The common part of an unchanged pair and of one with another clock or address.
 fn without_clocks(pair: &Value) -> Value {
     let mut directions = pair["directions"].clone();
     for direction in directions.as_array_mut().unwrap() {

@@ -330,7 +330,7 @@ fn what_a_capture_cannot_show_is_not_concluded() {
     let cut = derived("short-snaplen");
     assert_eq!(cut["connections"][0]["handshake"], Value::Null);
     assert_eq!(cut["connections"][0]["problems"][0]["slug"], "no-handshake");
-    // Nor is a rate that a full window makes taken for the path's, or the window's unit for known.
+    // A rate that a full window makes is not the link's rate, and the window's unit stays unknown.
     for name in ["no-handshake", "short-snaplen"] {
         let found = common::bulk(&derived(name)["connections"][0])["findings"].clone();
         assert_eq!(found[0]["cause"], "receive-window", "{name}");
@@ -340,7 +340,7 @@ fn what_a_capture_cannot_show_is_not_concluded() {
     let half = derived("one-direction");
     let transfer = common::bulk(&half["connections"][0]);
     assert_eq!(transfer["verdict"], "unknown");
-    // What the capture lost, the path did not lose.
+    // Packets that the capture lost were not lost on the path.
     let lossy = derived("capture-loss");
     assert_eq!(lossy["connections"][0]["directions"][1]["retransmitted"]["fast"], 0);
     assert_eq!(causes(&lossy), ["slow-start"]);

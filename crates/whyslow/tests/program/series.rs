@@ -16,7 +16,7 @@ fn points(input: &Input, connection: &Connection) -> Vec<Point> {
     points
 }
 
-/// What the points of one side's data add up to, in the analysis' terms.
+/// The sum of the points of one side's data, in the analysis' terms.
 #[track_caller]
 fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Point]) {
     let own = || points.iter().filter(|point| point.from == half.from);

@@ -115,7 +115,7 @@ fn rewritten_addresses_change_no_verdict() {
         }
         Ok(())
     });
-    // Those of segments without payload, which are looked at, and of their connections' first.
+    // Checksums of segments without payload, which are checked, and of their connections' first.
     assert!(wrong > least, "{wrong} wrong checksums are told");
 }
 

@@ -106,7 +106,7 @@ fn every_capture_is_explained_or_refused_with_a_reason() {
     println!("{refused} refused");
 }
 
-/// What the file holds once its compression, if any, is undone.
+/// The content of the file, uncompressed.
 fn content(path: &Path) -> Vec<u8> {
     let stored = std::fs::read(path).unwrap();
     if !stored.starts_with(&[0x1f, 0x8b]) {

@@ -1,4 +1,4 @@
-//! What cannot be watched.
+//! Inputs that cannot be watched.
 
 use crate::{piped, sample, watch};
 use std::process::Output;

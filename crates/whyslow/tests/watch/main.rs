@@ -32,7 +32,7 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(format!("{name}.pcap"))
 }
 
-/// What a run prints that is given these bytes in pieces.
+/// The output of a run that gets these bytes in pieces.
 fn piped(bytes: &[u8], piece: usize, arguments: &[&str]) -> Output {
     let mut child = watch(&[&["-"], arguments].concat())
         .stdin(Stdio::piped())
@@ -130,7 +130,7 @@ impl Running {
         Self { child, lines }
     }
 
-    /// The next line, or none in a long time.
+    /// The next line; `None` after a long time.
     fn line(&self) -> Option<Value> {
         self.lines.recv_timeout(Duration::from_secs(60)).ok().map(|line| checked(&line))
     }

@@ -56,7 +56,7 @@ fn a_download_is_reported_and_its_packets_kept() {
     let record = lines.iter().find(|line| line["connection"]["transfers"][0]["bytes"] == large[0].2).unwrap();
     let transfer = &record["connection"]["transfers"][0];
     assert!(transfer["duration_s"].as_f64().unwrap() >= 0.04 && record["over"] == true, "{record}");
-    // Where processors are busy, a receive window may open more slowly than the congestion window.
+    // On busy processors a receive window may open more slowly than the congestion window.
     let cause = transfer["findings"][0]["cause"].as_str().unwrap_or_default();
     assert!(["slow-start", "receive-window"].contains(&cause), "{record}");
     let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).args([&kept, "--json"]).output().unwrap();

@@ -80,7 +80,8 @@ fn transfers(text: &str) -> Vec<Value> {
 #[test]
 fn slow_transfers_have_their_pod_and_filters_select_it() {
     let folder = tempfile::tempdir().unwrap();
-    // Those that ask while nobody looks at sockets are known by the pod's address.
+    // Connections that open and close between two readings of the sockets are known by the pod's
+    // address.
     let script = "
 for one in all:--metrics=10.1.0.1:9464 pod:--pod=shop/web-* other:--namespace=bank; do
     $W watch --node -i to-pod --jsonl --slower-than 500ms --for 90s ${one#*:} >${one%%:*} 2>${one%%:*}.err &

@@ -1,4 +1,4 @@
-//! A watch of root goes on as another user.
+//! A watch that root starts continues as another user.
 
 use crate::watch;
 use std::io::{BufRead, BufReader, Read, Write};

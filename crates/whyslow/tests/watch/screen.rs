@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// More than any machine takes for a step.
+/// Longer than any step takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A watch on a terminal.
@@ -16,7 +16,7 @@ struct Terminal {
     child: Child,
     keys: ChildStdin,
     drawn: Receiver<String>,
-    /// What was drawn so far.
+    /// The text that was drawn.
     text: String,
 }
 
@@ -93,7 +93,7 @@ fn a_key_saves_the_packets_of_a_connection() {
     let folder = tempfile::tempdir().unwrap();
     let capture = sample("shared-bottleneck-client");
     let Some(mut terminal) = Terminal::start(folder.path(), &capture) else { return };
-    // What changes on a line later is drawn cell by cell; a new line is drawn whole.
+    // A later change of a line is drawn cell by cell; a new line is drawn whole.
     terminal.wait_for("10.77.0.2:5001");
     terminal.press("s");
     let path = saved(folder.path());

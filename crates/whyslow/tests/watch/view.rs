@@ -55,7 +55,7 @@ impl Paged {
         serde_json::from_reader(GzDecoder::new(body.as_slice())).unwrap()
     }
 
-    /// What is known once nothing more comes.
+    /// The state when no more packets come.
     fn last_news(&self) -> Value {
         loop {
             let news = self.news(0);
@@ -117,7 +117,7 @@ fn the_news_are_those_of_the_capture_and_stay_after_its_end() {
     assert_eq!(status, 200);
     let client = &opened["connection"]["client"];
     let of = whole["connections"].as_array().unwrap().iter().find(|of| of["client"] == *client).unwrap();
-    // What connections did to each other is a finding of its own here, and changes no limit.
+    // An effect between connections is a finding of its own here, and changes no limit.
     let measured = |connection: &Value| -> Vec<Value> {
         let fields = ["bytes", "start_s", "duration_s", "rounds_total"];
         let transfers = connection["transfers"].as_array().unwrap().iter();

@@ -98,14 +98,14 @@ pub enum ExchangeAction {
     },
     /// Find out why the client's application closed the connection.
     FindWhyClientClosed {
-        /// Data that it had received by then.
+        /// The data that the client had received by then.
         state: ClientState,
     },
     /// Find out why the server drops connections that it has accepted.
     FindWhyServerDrops,
     /// Find the box on the way that sends resets in the name of one end.
     FindResettingBox {
-        /// Whose address the reset has.
+        /// The end whose address the reset has.
         end: End,
     },
     /// The client closes idle connections sooner than the server does.
@@ -159,7 +159,7 @@ pub enum LogTopic {
 pub enum ClientState {
     /// A part of the response.
     AmidResponse,
-    /// No part of it.
+    /// No part of the response had arrived.
     BeforeResponse,
 }
 

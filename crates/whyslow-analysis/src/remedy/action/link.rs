@@ -123,7 +123,7 @@ impl LinkAction {
         }
     }
 
-    /// Applies `act` to every host that it names: none.
+    /// Applies `act` to every host that it names: it names none.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
             Self::AddCapacity { .. }

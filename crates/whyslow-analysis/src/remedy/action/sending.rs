@@ -67,7 +67,7 @@ pub enum SendingAction {
     },
     /// Find the buffer that stops the sender, and enlarge it.
     RaiseSendBuffer {
-        /// Where the sender stops, bytes.
+        /// The limit of the sender, bytes.
         bytes: u64,
         /// The product that commonly has this size; `None` if unknown.
         usual: Option<UsualCap>,
@@ -110,7 +110,7 @@ pub enum SendingAction {
     CapInitialWindow {
         /// Segments.
         segments: u64,
-        /// The same, bytes.
+        /// The same value in bytes.
         bytes: u64,
         /// The peer is reached by IPv6.
         ipv6: bool,
@@ -124,7 +124,7 @@ pub enum SendingAction {
 pub struct FirstWindow {
     /// The window, bytes.
     pub window: u64,
-    /// The same, segments.
+    /// The same value in segments.
     pub segments: u64,
     /// Segments of the transfer.
     pub needed: u64,
@@ -138,7 +138,7 @@ pub struct BufferNeed {
     pub bytes: u64,
     /// The rate that it allows, payload bits per second.
     pub rate_bps: f64,
-    /// Where that rate comes from.
+    /// The source of that rate.
     pub rate: RateSource,
     /// The quantity that determines the size.
     pub sized_by: SizedBy,
@@ -146,7 +146,7 @@ pub struct BufferNeed {
     pub rtt_s: Nanos,
 }
 
-/// Where a rate of a link comes from.
+/// The source of a link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateSource {

@@ -95,7 +95,7 @@ pub enum FirstReply {
     SynAck,
     /// The ACK of the SYN-ACK.
     HandshakeAck,
-    /// Both of them.
+    /// Both handshakes: TCP's and TLS's.
     Handshake,
     /// The ACK of the first data.
     DataAck,
@@ -105,8 +105,8 @@ pub enum FirstReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Opening {
-    /// It did.
+    /// The connection opened.
     Opened,
-    /// It never did.
+    /// The connection never opened.
     NeverOpened,
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use whyslow_report::text::{harmless, width};
 
-/// What is wrong, and where.
+/// The error, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SyntaxError {
     span: Range<usize>,

@@ -46,7 +46,7 @@ pub enum Text {
     Client,
     /// The server's.
     Server,
-    /// Those of both.
+    /// Names and addresses of both ends.
     Host,
     /// Its causes.
     Cause,
@@ -158,7 +158,7 @@ impl Text {
         TEXTS.iter().find(|(_, text)| *text == self).map_or("", |(name, _)| name)
     }
 
-    /// What it is, in small letters.
+    /// The text of the field, in small letters.
     pub(super) fn of(self, subject: Subject<'_>) -> Vec<String> {
         let Connection { client, server, state, .. } = subject.connection;
         match self {
@@ -183,7 +183,7 @@ fn end(of: &Endpoint) -> Vec<String> {
     hosts.flat_map(|host| [host.to_lowercase(), host_and_port(host, of.port).to_lowercase()]).collect()
 }
 
-/// What a word without a field is searched in.
+/// The text that a word without a field is searched in.
 pub(super) fn anything(subject: Subject<'_>) -> Vec<String> {
     [Text::Host.of(subject), Text::State.of(subject), Text::Cause.of(subject)].concat()
 }

@@ -20,7 +20,7 @@ const LIKE: usize = 3;
 /// Reads a filter.
 ///
 /// # Errors
-/// What is wrong with it, with a caret at the place.
+/// The error in the text, with a caret at the place.
 pub fn parse(text: &str) -> Result<Filter, String> {
     let read = || {
         let tokens = tokens(text)?;
@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Filter, String> {
 struct Parser<'a> {
     tokens: &'a [Token],
     next: usize,
-    /// Where the text ends.
+    /// The end of the text.
     end: usize,
     depth: usize,
 }
@@ -59,7 +59,7 @@ impl Parser<'_> {
         is_it
     }
 
-    /// Where the next token stands, or else the end.
+    /// The place of the next token, or else the end.
     fn here(&self) -> Range<usize> {
         self.peek().map_or(self.end..self.end, |token| token.span.clone())
     }
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// After `client` or `server`: what is asked of it.
+    /// Parses a test of one end, after `client` or `server`.
     fn of_end(&mut self, which: Which) -> Result<Filter, SyntaxError> {
         let span = self.here();
         match self.take().map(|token| token.kind) {
@@ -196,7 +196,7 @@ impl Parser<'_> {
         }
     }
 
-    /// tcpdump's way: a word and its value.
+    /// Parses a test as tcpdump writes it: a word and its value.
     fn primitive(&mut self, word: &str, which: Which) -> Result<Filter, SyntaxError> {
         let (value, span) = self.value(word)?;
         Ok(Filter::Test(match word {
@@ -231,7 +231,7 @@ impl Parser<'_> {
         Ok(negated_if(is_not, test))
     }
 
-    /// An operator; whether its opposite is meant.
+    /// Parses an operator; also returns whether the opposite is meant.
     fn comparison(&mut self, field: &str) -> Result<(Comparison, bool), SyntaxError> {
         let span = self.here();
         let operator = match self.take().map(|token| token.kind) {
@@ -245,7 +245,7 @@ impl Parser<'_> {
         Ok(comparison_of(operator))
     }
 
-    /// The word that a test needs behind it.
+    /// Parses the word that must follow a test's name.
     fn value(&mut self, after: &str) -> Result<(String, Range<usize>), SyntaxError> {
         let span = self.here();
         match self.take().map(|token| token.kind) {
@@ -325,7 +325,7 @@ fn field_test(name: &str, operator: &str, value: &str, span: &Range<usize>) -> R
     }
 }
 
-/// What an operator compares; whether its opposite is meant.
+/// The comparison of an operator, and whether it is negated.
 fn comparison_of(operator: &str) -> (Comparison, bool) {
     match operator {
         "!=" => (Comparison::Equal, true),

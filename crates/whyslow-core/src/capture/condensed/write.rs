@@ -34,7 +34,7 @@ pub struct PacketTime {
 }
 
 impl PacketTime {
-    /// Those of a packet.
+    /// The flags of a packet.
     pub fn of(packet: &Packet<'_>) -> Self {
         Self { time: packet.time, frame: packet.frame }
     }

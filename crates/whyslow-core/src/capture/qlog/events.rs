@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use whyslow_analysis::types::TransportParameters;
 use whyslow_units::Time;
 
-/// Most connections of a log: each has a port of its own.
+/// Maximum number of connections of a log: each has a port of its own.
 const MAX_CONNECTIONS: usize = 4_096;
-/// Most records that wait until it is known whose log it is.
+/// Maximum number of records that wait until it is known whose log it is.
 const MAX_WAITING: usize = 16;
 
 /// A record, and whose.
@@ -23,7 +23,7 @@ pub(super) struct Out<'a> {
 
 type Give<'a> = &'a mut dyn FnMut(Out<'_>);
 
-/// What its times mean.
+/// The meaning of its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum TimeFormat {
     /// Since the epoch, or since the reference time.
@@ -55,7 +55,7 @@ struct Connection {
     waiting: Vec<(bool, Event)>,
     /// The last packet: its heads are reported after it.
     held: Option<(bool, Time, Packet)>,
-    /// What follows is HTTP/3.
+    /// Whether the next bytes are HTTP/3.
     is_http3: bool,
 }
 
@@ -77,7 +77,7 @@ impl Log {
         self.relative
     }
 
-    /// What follows is of another trace.
+    /// The next events belong to another trace.
     pub(super) fn begin_trace(&mut self, give: Give<'_>) {
         self.flush(give);
         *self = Self { trace: self.trace + 1, relative: self.relative, ..std::mem::take(self) };

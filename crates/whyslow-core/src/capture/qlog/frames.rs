@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Longest packet that is written: a datagram holds no more (RFC 768).
 const MAX_PACKET: usize = 60_000;
-/// Most ranges of an ACK frame that are written.
+/// Maximum number of ranges of an ACK frame that are written.
 const MAX_RANGES: usize = 1_024;
 
 /// Writes the frames of a packet's event. Returns how many were not understood.
@@ -89,7 +89,7 @@ fn ack(frame: &Value, to: &mut Vec<u8>) -> Option<()> {
     };
     let mut ranges: Vec<(u64, u64)> = ranges.iter().take(MAX_RANGES).filter_map(range).collect();
     ranges.sort_unstable_by(|a, b| b.cmp(a));
-    // Those that touch are one: a gap is of one packet at least.
+    // Ranges that touch are merged: a gap has at least one packet.
     let mut merged: Vec<(u64, u64)> = Vec::new();
     for (first, last) in ranges {
         match merged.last_mut() {

@@ -26,10 +26,10 @@ pub(crate) enum Space {
     Application,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Record<'a> {
-    /// What an end offers.
+    /// The parameters that an end offers.
     Parameters { is_client: bool, offered: TransportParameters },
     /// A packet, with its frames as on the wire.
     Packet { space: Space, number: u64, frames: &'a [u8] },

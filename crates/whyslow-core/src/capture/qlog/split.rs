@@ -11,7 +11,7 @@ const OF_TRACE: u32 = 3;
 /// Events: objects in a list of the trace.
 const OF_EVENTS: u32 = 4;
 
-/// What the splitter found.
+/// A result of the splitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
     /// Another trace begins.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Most bytes kept of one packet.
+/// Maximum bytes kept of one packet.
 const MAX: usize = 256 * 1024;
 
 /// The bytes dumped after a packet's line.

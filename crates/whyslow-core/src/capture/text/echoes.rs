@@ -9,9 +9,10 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 use whyslow_units::Time;
 
-/// Most tracked conversations; the oldest ones are dropped.
+/// Maximum number of tracked conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 4096;
-/// Most stored values of a direction: enough for a round trip with one value per millisecond.
+/// Maximum number of stored values of a direction: enough for a round trip with one value per
+/// millisecond.
 const MAX_VALUES: usize = 1024;
 
 /// A segment's ends, its timestamp, and its echo.

@@ -166,7 +166,7 @@ pub(super) struct OtherProtocols {
     pairs: BTreeSet<(IpAddr, IpAddr)>,
 }
 
-/// Most stored pairs.
+/// Maximum number of stored pairs.
 const MAX_OTHERS: usize = 1_024;
 
 impl OtherProtocols {

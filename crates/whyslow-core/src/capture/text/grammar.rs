@@ -13,7 +13,7 @@ use super::tcp_line::{Class, TcpLine};
 
 /// Largest text of one packet, over all its lines.
 pub(super) const MAX_TEXT: usize = 8 * 1024;
-/// Most ` > ` of a line that are examined: the first few separate addresses.
+/// Maximum number of ` > ` of a line that are examined: the first few separate addresses.
 const MAX_PAIRS: usize = 16;
 
 /// The part of `text` that is parsed.

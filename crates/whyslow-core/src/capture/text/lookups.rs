@@ -13,7 +13,7 @@ use std::hash::BuildHasher;
 use whyslow_units::Time;
 use whyslow_units::steps;
 
-/// Most reported lookups, and most open ones that are stored.
+/// Maximum number of reported lookups, and of open ones that are stored.
 const MAX: usize = 256;
 /// A name has at most 255 bytes (RFC 1035 section 2.3.4); escapes make it longer.
 const MAX_NAME: usize = 1024;
@@ -108,7 +108,7 @@ struct Open {
     queries: Vec<u64>,
 }
 
-/// Most stored queries of one lookup.
+/// Maximum number of stored queries of one lookup.
 const MAX_QUERIES: usize = 16;
 
 impl LookupTracker {

@@ -11,7 +11,8 @@ use crate::capture::Sink;
 use foldhash::{HashMap, HashMapExt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Most stored names; the addresses of later ones are derived from their letters, and may collide.
+/// Maximum number of stored names; the addresses of later ones are derived from their letters, and
+/// may collide.
 const MAX_NAMES: usize = 16_384;
 
 /// The names so far.

@@ -11,11 +11,11 @@ use super::line;
 use super::tcp_line::Class;
 use super::time::TextTime;
 
-/// Most lines that are joined to one, and most unrelated lines between them.
+/// Maximum number of lines that are joined to one, and of unrelated lines between them.
 const MAX_JOINED: u32 = 12;
-/// Most bytes kept of the packet that an ICMP error quotes.
+/// Maximum bytes kept of the packet that an ICMP error quotes.
 const MAX_QUOTED: usize = 1024;
-/// Most bytes kept of an HTTP head.
+/// Maximum bytes kept of an HTTP head.
 const MAX_HTTP: usize = 8 * 1024;
 
 /// A packet's text so far, and its kind.

@@ -10,9 +10,9 @@ use crate::capture::Ping;
 use std::collections::VecDeque;
 use whyslow_units::{Nanos, Time};
 
-/// Most reported pings.
+/// Maximum number of reported pings.
 const MAX: usize = 64;
-/// Most stored pending requests of one series.
+/// Maximum number of stored pending requests of one series.
 const MAX_WAITING: usize = 1024;
 /// A host name has at most 255 bytes (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 255;

@@ -7,7 +7,7 @@
 
 use super::time::{self, TextTime};
 
-/// Most words before a line.
+/// Maximum number of words before a line.
 pub(super) const MAX_WORDS: usize = 10;
 
 /// A time that a log added before a line.

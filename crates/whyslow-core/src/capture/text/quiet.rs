@@ -12,9 +12,9 @@ use super::time::TextTime;
 use foldhash::HashMap;
 use std::fmt::Write;
 
-/// Most lines that are stored until an ICMP error.
+/// Maximum number of lines that are stored until an ICMP error.
 const MAX_HELD: usize = 512;
-/// Most tracked directions; segments of others stay unread.
+/// Maximum number of tracked directions; segments of others stay unread.
 const MAX_DIRECTIONS: usize = 4_096;
 /// A segment this long after the previous one is a retransmission: half of Linux's minimum timeout
 /// (200 ms), a third of that of Windows.

@@ -16,10 +16,10 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Most stored conversations; the oldest ones are dropped.
+/// Maximum number of stored conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 65_536;
 
-/// Most conversations that are examined for ICMP errors in a text: a second of work.
+/// Maximum number of conversations that are examined for ICMP errors in a text: a second of work.
 const MAX_LOOKS: u64 = 1 << 26;
 
 const FIN: u16 = 0x01;

@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::time::TextTime;
 use foldhash::{HashMap, HashMapExt};
 
-/// Most connections whose SYN is stored.
+/// Maximum number of connections whose SYN is stored.
 const MAX_SYNS: usize = 4_096;
 const SECOND: i64 = 1_000_000_000;
 /// Times below this one may be since the previous packet.

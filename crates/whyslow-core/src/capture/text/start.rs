@@ -29,9 +29,9 @@ pub(super) struct Start {
     pub(super) certain: bool,
 }
 
-/// Most elements before the time.
+/// Maximum number of elements before the time.
 const MAX_PREFIXES: usize = 12;
-/// Most logs that have processed a line, one after the other.
+/// Maximum number of logs that have processed a line, one after the other.
 const MAX_LOGS: u32 = 2;
 
 /// The start of a packet in `line`, if any. `timed`: whether the text's packets begin with a time;

@@ -7,7 +7,7 @@ use super::tshark::{self, SummaryConversations, SummaryLine};
 
 /// Longest line that is joined from several.
 const MAX_LINE: usize = 16 * 1024;
-/// Most lines that a summary may be wrapped to.
+/// Maximum number of lines that a summary may be wrapped to.
 const MAX_WRAPPED: u32 = 6;
 
 /// The summary lines of a text.

@@ -15,12 +15,12 @@ const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
 
-/// Most packets that are queued until the form of their times is known.
+/// Maximum number of packets that are queued until the form of their times is known.
 const UNDECIDED: u32 = 64;
 /// This many increasing times are from a common base: times since the previous packet would be in
 /// this order by chance at most once in 120.
 const RISING: u32 = 6;
-/// Most senders whose timestamps are tracked while packets are queued.
+/// Maximum number of senders whose timestamps are tracked while packets are queued.
 const MAX_SENDERS: usize = 8;
 /// Milliseconds between two timestamps of a sender that distinguish the two interpretations.
 const MIN_TICKS: i64 = 20;

@@ -12,7 +12,7 @@ use super::body::decimal;
 use super::time::{self, TextTime};
 pub(super) use conversations::SummaryConversations;
 
-/// Most brackets of a line that are examined: notes precede the flags.
+/// Maximum number of brackets of a line that are examined: notes precede the flags.
 const MAX_BRACKETS: usize = 16;
 /// Longest name of a host or a port.
 const MAX_WORD: usize = 255;

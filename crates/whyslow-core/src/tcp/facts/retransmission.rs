@@ -14,7 +14,7 @@ pub struct Retransmitted {
     pub tail_probe: u64,
     /// The first copy had arrived (D-SACK, or Eifel's timestamps). Not counted in another kind.
     pub spurious: u64,
-    /// Those of all kinds whose first copy was lost before the capture point.
+    /// Retransmissions of all kinds whose first copy was lost before the capture point.
     pub unseen_original: u64,
 }
 

@@ -92,7 +92,7 @@ pub struct TransferFacts {
     /// Time between ACKs that offered less than half of the largest window so far: the receiving
     /// application had not read the rest of the buffer.
     pub window_low: Nanos,
-    /// Most bytes in flight.
+    /// Maximum bytes in flight.
     pub max_in_flight: u64,
     /// Rates at which its segments passed the capture point.
     pub sent_rate: RateSpread,
@@ -300,7 +300,7 @@ pub struct RoundFacts {
     pub last_frame: Frame,
     /// New bytes.
     pub bytes: u64,
-    /// Most bytes in flight.
+    /// Maximum bytes in flight.
     pub in_flight: u64,
     /// Largest receive window.
     pub window: Option<u64>,
@@ -336,7 +336,7 @@ pub struct RateSpread {
     pub bins: u64,
 }
 
-/// What ended a pause.
+/// The event that ended a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// An ACK; the sender had reached the right edge of the window (A1).
@@ -368,7 +368,7 @@ pub struct SendPause {
     pub start: Time,
     /// Time of the send that ended it.
     pub end: Time,
-    /// What ended it.
+    /// The event that ended it.
     pub release: Release,
     /// The window was closed: since when (it may have opened in between), and for how long in
     /// total.
@@ -381,7 +381,7 @@ pub struct SendPause {
     pub snd_max: u64,
     /// Bytes in flight during it.
     pub in_flight: u64,
-    /// Least distance to the window's right edge during it; `None` if the window is unknown.
+    /// Minimum distance to the window's right edge during it; `None` if the window is unknown.
     pub window_room: Option<u64>,
     /// Payload length of the segment before it.
     pub before_len: u64,

@@ -62,7 +62,7 @@ pub(super) struct Head<'a> {
     pub wants_close: bool,
 }
 
-/// Most bytes of a head that may be missing after its captured part (nginx accepts at most 4 KiB
+/// Maximum bytes of a head that may be missing after its captured part (nginx accepts at most 4 KiB
 /// from a backend by default, `proxy_buffer_size`).
 const MAX_HEAD_REST: u64 = 4_096;
 

@@ -20,10 +20,10 @@ pub(super) enum Verdict {
     More,
 }
 
-/// Most bytes collected of a hello or head in several segments.
+/// Maximum bytes collected of a hello or head in several segments.
 pub(super) const GATHER_MAX: usize = 16 << 10;
 
-/// Most entries in [`Content::firsts`](super::Content::firsts) and
+/// Maximum number of entries in [`Content::firsts`](super::Content::firsts) and
 /// [`Content::heads`](super::Content::heads): the first ones are kept.
 pub(super) const LIST_MAX: usize = 512;
 

@@ -24,7 +24,8 @@ const ENOUGH: usize = 12;
 /// Bytes that show an empty line: the end of the previous line, and the line's own end or the byte
 /// after it.
 const EMPTY_LINE: usize = 3;
-/// Most incomplete openings that are remembered of a side; the oldest ones are dropped.
+/// Maximum number of incomplete openings that are remembered of a side; the oldest ones are
+/// dropped.
 const MAX_UNFINISHED: usize = 16;
 
 /// One side of a connection.

@@ -8,7 +8,7 @@ use crate::tcp::segment::Seg;
 use crate::wire::{Flags, SackBlocks};
 use whyslow_units::{Nanos, SeqNumber, Time};
 
-/// Most ACKs that wait to be applied.
+/// Maximum number of ACKs that wait to be applied.
 const MAX_PENDING_ACKS: usize = 65_536;
 /// Within this round trip to the sender, ACKs are applied immediately.
 const NO_WAIT_WITHIN: Nanos = Nanos::from_micros(100);

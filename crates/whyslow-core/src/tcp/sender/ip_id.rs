@@ -28,7 +28,7 @@ const MIN_TIMER: Nanos = SHORTEST_RTO;
 /// Relative difference below which pauses count as equal: timers of applications are late by
 /// milliseconds, and the shortest pause that counts is [`MIN_TIMER`].
 const SAME_PAUSE: f64 = 0.05;
-/// Least observation time and number of ticks before a clock's tick is known.
+/// Minimum observation time and number of ticks before a clock's tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
 /// State of one host's IP IDs on one connection.

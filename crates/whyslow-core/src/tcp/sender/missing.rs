@@ -92,6 +92,6 @@ fn mark_timer_gap(gap: &mut SendPause, packets: u32, path: &PathEstimate) {
     }
 }
 
-/// Most unsuccessful retransmissions by a timer: with back-off from 200 ms, the eighth comes after
-/// half a minute.
+/// Maximum number of unsuccessful retransmissions by a timer: with back-off from 200 ms, the eighth
+/// comes after half a minute.
 const MAX_VAIN_RETRANSMITS: u64 = 8;

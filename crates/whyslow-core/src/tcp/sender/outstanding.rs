@@ -46,12 +46,12 @@ pub(in crate::tcp) struct SequenceHole {
     pub passed_before: u64,
 }
 
-/// Most outstanding segments that are stored (with 1,448 B more than 90 MB in flight), and most
-/// late ones.
+/// Maximum number of outstanding segments that are stored (with 1,448 B more than 90 MB in flight),
+/// and most late ones.
 const MAX_OUTSTANDING: usize = 65_536;
-/// Most holes that are stored.
+/// Maximum number of holes that are stored.
 const MAX_HOLES: usize = 4_096;
-/// Most segments to compare with one retransmission while segments may overlap.
+/// Maximum number of segments to compare with one retransmission while segments may overlap.
 const MAX_COMPARED: usize = 64;
 
 /// Data that was sent and is not acknowledged.

@@ -28,7 +28,7 @@ pub(in crate::tcp) struct PeerPayload {
     pub(super) idle_before: Nanos,
 }
 
-/// What follows after a message of the peer.
+/// The event after a message of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum TurnOutcome {
     /// Another transfer: the response to a request.
@@ -136,7 +136,7 @@ impl PeerPayload {
     }
 }
 
-/// What a side has shown about waiting for flow-control credit.
+/// The evidence that a side waited for flow-control credit.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct TurnTracker {
     /// Earlier parts of a possibly single transfer, oldest first.
@@ -185,9 +185,9 @@ fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
 /// longer. (People begin to notice longer times.)
 pub(in crate::tcp) const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
 
-/// Least number of segments covered by a credit, because the window of a protocol allows a bulk
+/// Minimum number of segments covered by a credit, because the window of a protocol allows a bulk
 /// (HTTP/2 65,535 bytes, SSH 32 KiB and more).
 const MIN_BULK_SEGMENTS: u64 = 10;
 
-/// Most stored ranges of credit.
+/// Maximum number of stored ranges of credit.
 const MAX_CREDITS: usize = 1024;

@@ -2,7 +2,8 @@
 
 use whyslow_units::steps;
 
-/// Most stored ranges; beyond it the lowest is dropped (a receiver has far fewer holes).
+/// Maximum number of stored ranges; beyond it the lowest is dropped (a receiver has far fewer
+/// holes).
 const MAX_RANGES: usize = 2048;
 
 /// Disjoint half-open ranges in ascending order, never touching each other.

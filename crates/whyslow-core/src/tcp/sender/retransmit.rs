@@ -24,9 +24,9 @@ const MAX_SMALL_SEGMENT: u64 = 1_000;
 /// After this many timeouts, the last wait is longer than any sender's limit (RFC 6298 section 2.5:
 /// at least 60 s; Linux 120 s).
 const MAX_BACKOFFS: u32 = 10;
-/// Most stored frames of lost retransmissions.
+/// Maximum number of stored frames of lost retransmissions.
 const MAX_LOST_RETRANSMIT_FRAMES: usize = 6;
-/// Most stored losses of a transfer.
+/// Maximum number of stored losses of a transfer.
 const MAX_LOSSES: usize = 2_048;
 
 /// The previous copy of retransmitted bytes.

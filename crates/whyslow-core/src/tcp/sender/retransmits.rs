@@ -6,7 +6,7 @@ use whyslow_analysis::types::RetransmissionKind;
 use whyslow_units::steps;
 use whyslow_units::{Nanos, Time};
 
-/// Most stored retransmissions that may still prove to be spurious.
+/// Maximum number of stored retransmissions that may still prove to be spurious.
 const MAX_RETRANSMITS: usize = 2048;
 /// Number of newest retransmissions to search for the previous copy.
 const RECENT_RETRANSMITS: usize = 256;

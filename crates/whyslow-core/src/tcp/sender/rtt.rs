@@ -46,8 +46,8 @@ impl SmoothedRtt {
     }
 }
 
-/// Most stored samples; beyond it, every second one is dropped, and only every second new one is
-/// added.
+/// Maximum number of stored samples; beyond it, every second one is dropped, and only every second
+/// new one is added.
 const MAX_SAMPLES: usize = 1024;
 
 /// Quantiles of any number of samples, from an evenly thinned subset. The minimum is exact.

@@ -9,13 +9,14 @@ use whyslow_units::{Nanos, Time};
 
 /// Rounds at the start of a transfer that are never merged; later ones may be merged in pairs.
 const WHOLE_ROUNDS: usize = 512;
-/// Most stored rounds.
+/// Maximum number of stored rounds.
 const MAX_ROUNDS: usize = 8192;
-/// Most stored pauses; beyond it, the shorter ones are added to the sums of their rounds.
+/// Maximum number of stored pauses; beyond it, the shorter ones are added to the sums of their
+/// rounds.
 const MAX_GAPS: usize = 16_384;
-/// Most points of the delivery curve (odd, so that thinning keeps the last one).
+/// Maximum number of points of the delivery curve (odd, so that thinning keeps the last one).
 const MAX_POINTS: usize = 511;
-/// Most stored frames of retransmissions.
+/// Maximum number of stored frames of retransmissions.
 const MAX_RESENT_FRAMES: usize = 16;
 
 /// A current transfer.

@@ -23,12 +23,12 @@ use whyslow_units::Nanos;
 pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
 /// … and this many RTTs.
 pub(super) const IDLE_ROUND_TRIPS: f64 = 4.0;
-/// Most boundaries that may still be removed.
+/// Maximum number of boundaries that may still be removed.
 const MAX_OPEN_TRANSFERS: usize = 2;
 
 /// The element that begins with new data.
 pub(super) enum NewDataBegins {
-    /// None: the transfer continues.
+    /// The transfer continues.
     Nothing,
     /// Another transfer, and the message that it answers, if any.
     Transfer(Option<PeerMessage>),

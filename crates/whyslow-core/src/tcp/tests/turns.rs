@@ -1,4 +1,4 @@
-//! What begins another transfer, and what continues one.
+//! Rules for the beginning of another transfer, and for a transfer that continues.
 
 use super::*;
 use proptest::prelude::*;

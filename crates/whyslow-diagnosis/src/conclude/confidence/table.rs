@@ -83,7 +83,7 @@ fn knots<'a>(counts: impl Iterator<Item = &'a Counted>) -> Vec<Knot> {
     [(0.0, 0.0)].into_iter().chain(inner).chain([(1.0, 1.0)]).collect()
 }
 
-/// Weights next to each other that have one share.
+/// Neighbouring weights that share one rate of right findings.
 #[derive(Default)]
 struct Pool {
     weights: Vec<f64>,

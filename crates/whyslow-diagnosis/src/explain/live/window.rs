@@ -9,7 +9,8 @@ use whyslow_units::{Nanos, Time};
 
 /// Time for which connections are collected.
 const LENGTH: Nanos = Nanos::from_millis(60_000);
-/// Most connections, and most transfers of all of them, that are compared: the first ones.
+/// Maximum number of connections, and of transfers of all of them, that are compared: the first
+/// ones.
 const MAX_CONNECTIONS: usize = 4_096;
 const MAX_TRANSFERS: usize = 16_384;
 

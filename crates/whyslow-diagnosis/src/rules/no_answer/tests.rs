@@ -66,7 +66,7 @@ fn request_before_later_ones_is_still_awaited() {
         is_whole: true,
     }));
     assert_eq!(statement(&scene), Some(unanswered(None, 2_500, WaitEnd::CaptureEnded)));
-    // One that waits for something to happen is not due.
+    // A request that waits for an event is not due.
     if let Some(messages) = &mut scene.facts.messages {
         messages.requests[0].is_poll = true;
     }

@@ -58,7 +58,7 @@ pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analys
     ScoredRun { end: name(end), capture, reported, wrong, ruled_out }
 }
 
-/// What is wrong, in a table's words.
+/// The error, in a table's words.
 pub(super) fn wrong(
     label: &Label,
     reported: Option<&NamedCause>,

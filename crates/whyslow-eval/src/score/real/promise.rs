@@ -36,14 +36,14 @@ pub(crate) struct Promise {
     pub(super) of: PromiseScope,
 }
 
-/// What a promise is of.
+/// The kind of a promise.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PromiseScope {
     /// A transfer from this end: which of those of about its size. The end had sent `before` bytes.
     Transfer { from: End, nth: usize, bytes: u64, before: u64 },
     /// The connection that took longest.
     Connection,
-    /// Connections one after the other.
+    /// Several connections, one after the other.
     Series,
 }
 
@@ -189,7 +189,7 @@ impl Promise {
         })
     }
 
-    /// What must be done for it.
+    /// The change that it needs.
     pub(crate) fn fix(&self) -> Fix {
         // Words that are not a command of a host concern a program: they name the change it needs.
         let words = [self.what.as_str(), self.command.as_deref().unwrap_or_default()].join(" ");

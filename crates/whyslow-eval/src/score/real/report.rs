@@ -15,7 +15,7 @@ use whyslow_lab::truth::RunResult;
 
 /// Version of what `--json` prints.
 pub(super) const SCHEMA: &str = "whyslow-real/1";
-/// All that is known after a score.
+/// The result of a score.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(super) schema: &'static str,
@@ -98,7 +98,7 @@ pub(crate) fn report(
 }
 
 impl Report {
-    /// How often its findings were right.
+    /// Returns how many of its findings were right.
     pub(crate) fn counts(&self) -> Counts {
         let judged: Vec<&ScoredRun> = self.runs.iter().flat_map(|run| &run.ends).collect();
         let mut counts = Counts::default();

@@ -11,7 +11,7 @@ pub enum HostCheck {
     Counters {
         /// As nstat names them.
         names: &'static [&'static str],
-        /// It may rise slowly; else it must stay.
+        /// Whether the counter may rise slowly; otherwise it must not change.
         slowly: bool,
     },
     /// `nstat TcpRetransSegs TcpOutSegs`, run twice.
@@ -20,7 +20,7 @@ pub enum HostCheck {
     Socket {
         /// The peer; `None` for all.
         peer: Option<IpAddr>,
-        /// What it shows.
+        /// The figure to look at.
         shows: Field,
     },
     /// `ss` lists no socket in this state for longer than a moment.
@@ -83,7 +83,7 @@ pub enum HostCheck {
     Metrics,
 }
 
-/// What `ss -tin` shows of connections.
+/// A figure of connections in `ss -tin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Field {

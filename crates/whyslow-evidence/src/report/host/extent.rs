@@ -3,7 +3,7 @@
 use serde::Serialize;
 use whyslow_analysis::Unit;
 
-/// What a finding costs.
+/// The cost of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Extent {
@@ -11,7 +11,7 @@ pub enum Extent {
     Of {
         /// Seconds that it cost.
         seconds: f64,
-        /// Of these.
+        /// Out of this number of seconds.
         of_s: f64,
     },
     /// A time that still grows.
@@ -49,14 +49,14 @@ pub enum Extent {
     Handshakes {
         /// Seconds that they took.
         seconds: f64,
-        /// Within these.
+        /// Within this number of seconds.
         within_s: f64,
     },
     /// A share of a count.
     Share {
         /// 0–1.
         share: f64,
-        /// Of how many.
+        /// The base of the share.
         of: u64,
         /// Segments or packets.
         unit: Unit,
@@ -72,7 +72,7 @@ pub enum Extent {
     Ports {
         /// How many.
         taken: u64,
-        /// Of how many.
+        /// The base of the share.
         of: u64,
     },
     /// A rate that is not passed.

@@ -11,7 +11,7 @@ pub struct Processes {
     pub name: String,
     /// Its number.
     pub pid: u32,
-    /// Others.
+    /// Number of other processes.
     pub others: usize,
 }
 
@@ -20,7 +20,7 @@ pub struct Processes {
 pub struct Connections {
     /// How many.
     pub count: u64,
-    /// Of which processes.
+    /// The processes.
     pub of: Option<Processes>,
     /// With which peer.
     pub peer: IpAddr,
@@ -29,9 +29,9 @@ pub struct Connections {
 /// A listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Listener {
-    /// Where it listens.
+    /// The listening address.
     pub address: SocketAddr,
-    /// Of which processes.
+    /// The processes.
     pub of: Option<Processes>,
 }
 
@@ -52,7 +52,7 @@ pub struct Takes {
     pub bytes: u64,
     /// Seconds with the cause.
     pub with_s: f64,
-    /// Seconds without it.
+    /// Duration without the cause, seconds.
     pub without_s: f64,
 }
 

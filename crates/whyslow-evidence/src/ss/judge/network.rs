@@ -81,7 +81,7 @@ pub(super) fn paced(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     })
 }
 
-/// What holds it at this moment, where the counts name nothing.
+/// The present limit, if the counts name none.
 pub(super) fn moment(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     let now = snapshot.now;
     let (cwnd, waiting) = (now.get("cwnd")?, now.get("notsent").unwrap_or(0.0));

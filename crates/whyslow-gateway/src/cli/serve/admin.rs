@@ -1,4 +1,4 @@
-//! What operators ask over HTTP: health, readiness, metrics, statistics.
+//! Requests of operators over HTTP: health, readiness, metrics, statistics.
 
 use super::metrics::Metrics;
 use super::page;
@@ -18,18 +18,18 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// A client that connects sends its request within this time.
+/// Time within which a client must send its request.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_CONNECTIONS: usize = 32;
 
-/// As Prometheus reads it.
+/// The content type for Prometheus.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 /// The page loads nothing and runs nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// What operators may know.
+/// The data that operators may see.
 #[async_trait::async_trait]
 pub(super) trait Status: Send + Sync + 'static {
     fn metrics(&self) -> &Metrics;
@@ -70,7 +70,8 @@ pub(super) async fn serve(listener: TcpListener, status: Arc<dyn Status>) {
     }
 }
 
-/// A page of somebody else's, whose name leads here, has a browser ask under that name.
+/// Whether the request names this machine: a foreign web page whose name resolves to this address
+/// has a browser send that name.
 fn names_this_machine(request: &Request<Incoming>) -> bool {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
     host.is_some_and(|host| {

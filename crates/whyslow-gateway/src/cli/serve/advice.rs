@@ -74,7 +74,7 @@ fn open_to_others(_: &Path) -> Option<String> {
     None
 }
 
-/// What the store does with a body that is cut.
+/// The store's behaviour when a body is cut.
 fn bodies(found: Result<&Bodies, StoreError>, store: &str) -> Option<String> {
     Some(match found {
         Ok(Bodies::Chunked) => return None,
@@ -93,7 +93,7 @@ fn bodies(found: Result<&Bodies, StoreError>, store: &str) -> Option<String> {
     })
 }
 
-/// What idle connections lose.
+/// The cost of idle connections.
 fn windows(keeping: WindowKeeping, rights: &Rights) -> Option<String> {
     match keeping {
         WindowKeeping::Sysctl => None,

@@ -6,20 +6,20 @@
 use super::super::place::Place;
 use anyhow::bail;
 
-/// Descriptors that the program has open by itself: log, signals, listeners, administration.
+/// Descriptors of the program itself: log, signals, listeners, administration.
 const OWN: u64 = 32;
 /// Descriptors of a request in front of a folder: its connection, a draft twice, and a folder or a
 /// file.
 const FOLDER: u64 = 4;
-/// Of one in front of a cloud: its connection, and one to the cloud.
+/// Descriptors of a request in front of a cloud: its connection, and one to the cloud.
 const CLOUD: u64 = 2;
 
-/// Raises the limit of open files to the most that is allowed. `None`: there is none.
+/// Raises the limit of open files to the allowed maximum. Returns `None` if there is no limit.
 #[cfg(unix)]
 pub(super) fn raise() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // A system that refuses leaves it as it is.
+    // If the system refuses, the limit stays.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     getrlimit(Resource::Nofile).current
 }
@@ -32,7 +32,7 @@ pub(super) fn raise() -> Option<u64> {
 /// The connections of clients that a limit allows, `wanted` at most.
 ///
 /// # Errors
-/// When it allows none.
+/// If it allows none.
 pub(super) fn connections(
     limit: Option<u64>,
     wanted: usize,

@@ -15,19 +15,20 @@ use std::time::Duration;
 /// The line of `watch` when it takes packets.
 const READY: &str = "listening on ";
 
-/// Which packets are written where.
+/// The packets to write, and the file.
 pub(super) struct Keep {
     pub path: PathBuf,
     pub slower_than: Duration,
-    /// Most that the file and the one before it take together, bytes.
+    /// Maximum size of the file and the one before it together, bytes.
     pub most_bytes: u64,
 }
 
 impl Keep {
-    /// Begins to remember packets that a filter takes.
+    /// Starts the process that keeps packets of a filter.
     ///
     /// # Errors
-    /// When the store is not reached by TCP, this may not capture, or the file cannot be written.
+    /// If the store is not reached by TCP, capturing is not permitted, or the file cannot be
+    /// written.
     pub(super) fn record(&self, filter: Option<&str>) -> anyhow::Result<Recorder> {
         let Some(filter) = filter else {
             bail!("--keep: the store is a folder, which no packets go to: leave it out");
@@ -37,7 +38,7 @@ impl Keep {
         watch.arg("--slower-than").arg(format!("{}us", self.slower_than.as_micros()));
         watch.arg("--keep-size").arg(format!("{}B", self.most_bytes)).arg(filter);
         watch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A Ctrl-C is the gateway's: what it ends then may yet be slow.
+        // The gateway handles Ctrl-C: transfers that it ends may still be slow.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut watch, 0);
         let mut child =
@@ -58,7 +59,7 @@ fn whyslow() -> PathBuf {
     beside.unwrap_or_else(|| name.into())
 }
 
-/// Its output before it takes packets is the reason why it cannot.
+/// Its output before it takes packets is the reason for a failure.
 fn wait_until_ready(messages: &mut BufReader<ChildStderr>) -> anyhow::Result<()> {
     let mut all = String::new();
     loop {
@@ -81,17 +82,17 @@ fn pass_on(lines: BufReader<impl Read + Send + 'static>) -> JoinHandle<()> {
     })
 }
 
-/// The process that remembers packets: it ends with this, however this ends.
+/// The process that keeps packets. It ends with this value.
 pub(super) struct Recorder {
     child: Child,
     readers: Vec<JoinHandle<()>>,
 }
 
 impl Recorder {
-    /// Lets it write the rest, and end.
+    /// Lets it write the rest and end.
     ///
     /// # Errors
-    /// When it does not end well.
+    /// If it fails.
     pub(super) fn end(mut self) -> anyhow::Result<()> {
         drop(self.child.stdin.take());
         for reader in self.readers {

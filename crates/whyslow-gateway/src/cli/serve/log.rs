@@ -1,5 +1,5 @@
 //! [`Log`]: a line for each request, written by a thread of its own, so that a slow disk or
-//! terminal holds no request up. Lines that it has no room for are counted, and the count is
+//! terminal does not delay requests. Dropped lines are counted, and the count is
 //! written.
 
 use super::row::Row;
@@ -15,13 +15,13 @@ use std::thread::{self, JoinHandle};
 use whyslow_text::json;
 use whyslow_text::units::{bytes, figure, thousands};
 
-/// Lines that wait to be written.
+/// Lines that may wait to be written.
 const ROOM: usize = 10_000;
 
-/// Where lines go.
+/// The destination of lines.
 pub(super) struct Log {
     format: LogFormat,
-    /// None once the log has ended.
+    /// `None` after the log has ended.
     lines: Mutex<Option<SyncSender<String>>>,
     state: Arc<State>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -69,7 +69,7 @@ impl Log {
         self.state.reopen.store(true, Ordering::Relaxed);
     }
 
-    /// Writes what waits.
+    /// Writes the waiting lines.
     pub(super) fn end(&self) {
         drop(self.lines.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -80,7 +80,7 @@ impl Log {
 
 fn json_line(row: &Row) -> String {
     let mut line = Vec::new();
-    // A row has JSON, and memory takes it.
+    // Writing a row to memory does not fail.
     let _ = json::log_line(row, &mut line);
     String::from_utf8_lossy(&line).trim_end().to_owned()
 }
@@ -88,7 +88,7 @@ fn json_line(row: &Row) -> String {
 fn append(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
-    // It names objects.
+    // The log names objects, so only its owner may read it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file)
@@ -142,8 +142,8 @@ impl Writer {
     }
 }
 
-/// A line for people. What clients wrote is quoted and escaped: it ends no line and steers no
-/// terminal.
+/// A line for people. Text of clients is quoted and escaped, so that it cannot end a line or
+/// control a terminal.
 fn text(row: &Row) -> String {
     let word = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), quoted);
     let status = row.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
@@ -196,7 +196,7 @@ fn seconds(value: f64) -> String {
     figure(value, "s")
 }
 
-/// As it is where it is a plain word, or else in quotation marks.
+/// A plain word unchanged, other text in quotation marks.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | ';');
     if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { format!("{text:?}") }

@@ -1,4 +1,4 @@
-//! [`Metrics`]: what is counted for Prometheus. Labels are bounded: operations, classes of status,
+//! [`Metrics`]: the counters for Prometheus. Labels are bounded: operations, classes of status,
 //! phases and limits are few; no bucket, key or client is one.
 
 use super::row::phases;
@@ -64,7 +64,7 @@ struct Under {
     limit: Value,
 }
 
-/// A request, by the id that the client and the log have of it.
+/// A request's id, which the client and the log have too.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Which {
     request_id: String,
@@ -72,7 +72,7 @@ struct Which {
 
 type Times = HistogramWithExemplars<Which>;
 
-/// All that is counted.
+/// All counters.
 pub(super) struct Metrics {
     requests: Family<Answered, Counter>,
     took: Family<Of, Times>,
@@ -84,7 +84,7 @@ pub(super) struct Metrics {
     registry: Registry,
 }
 
-/// Values that are read for each answer.
+/// Values that are read for each scrape.
 pub(super) trait Now: Send + Sync + 'static {
     fn storage(&self) -> Storage;
     fn memory(&self) -> Memory;
@@ -118,7 +118,7 @@ impl Metrics {
             Some(Cow::Owned(_)) | None => "unknown",
         });
         self.requests.get_or_create(&Answered { operation, status: Value(class(record.status)) }).inc();
-        // The last request of each bucket is its exemplar: the log has the rest about it.
+        // The last request of each bucket is its exemplar: the log has its details.
         let which = Which { request_id: record.id.clone() };
         let ended = record.at.checked_add(record.times.total());
         self.took.get_or_create(&Of { operation }).observe(record.times.total().as_secs_f64(), Some(which), ended);
@@ -134,10 +134,10 @@ impl Metrics {
         }
     }
 
-    /// As Prometheus reads it.
+    /// The text for Prometheus.
     ///
     /// # Errors
-    /// Those of formatting.
+    /// Errors of formatting.
     pub(super) fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -145,7 +145,7 @@ impl Metrics {
     }
 }
 
-/// Few enough to be a label; `none`: the client left before there was an answer.
+/// The class of a status, as a label; `none` if the client left before there was an answer.
 fn class(status: Option<u16>) -> &'static str {
     match status {
         Some(200..300) => "2xx",

@@ -1,4 +1,4 @@
-//! [`Observer`]: what the gateway does, for the log, the metrics and the statistics.
+//! [`Observer`]: the gateway's events, for the log, the metrics and the statistics.
 
 use super::super::backend::Backend;
 use super::admin::Status;
@@ -13,9 +13,9 @@ use whyslow_gateway::front::{Record, Sink};
 use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{Counts, Pool, WindowKeeping};
 
-/// Between two checks of the store, however many clients ask.
+/// Time between two checks of the store, for any number of clients.
 const ASK_EVERY: Duration = Duration::from_secs(5);
-/// It answers within this time, or is not there.
+/// The store counts as gone if it does not answer within this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Observer {
     metrics: Metrics,
     view: Arc<View>,
     stage: Mutex<Stage>,
-    /// When the store was asked last, and why it could not be used.
+    /// Time of the last check of the store, and the reason if it could not be used.
     asked: tokio::sync::Mutex<Option<(Instant, Option<String>)>>,
 }
 
@@ -61,22 +61,22 @@ impl Observer {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
     }
 
-    /// Requests are served from now on.
+    /// Called when requests are served.
     pub(super) fn begin(&self) {
         self.set(Stage::Serving);
     }
 
-    /// No new requests are.
+    /// Called when no new requests are accepted.
     pub(super) fn end(&self) {
         self.set(Stage::Ending);
     }
 
-    /// The log's file was moved away.
+    /// Called when the log's file was moved away.
     pub(super) fn reopen_log(&self) {
         self.log.reopen();
     }
 
-    /// Writes what waits to be.
+    /// Writes the waiting lines.
     pub(super) fn finish(&self) {
         self.log.end();
     }

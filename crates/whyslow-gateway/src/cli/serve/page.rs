@@ -113,7 +113,7 @@ fn rows(page: &mut String, title: &str, rows: &[Row]) {
     page.push_str("</table></div>");
 }
 
-/// Text for HTML, between tags and in attributes; what steers a reader's eye is shown as its code.
+/// Escapes text for HTML, between tags and in attributes; hidden characters become their codes.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! [`Row`]: a request that has ended, as the log, the page and the statistics have it.
+//! [`Row`]: a finished request, for the log, the page and the statistics.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -11,20 +11,20 @@ use whyslow_gateway::pool::{Phases, Transfer};
 /// One request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// When its header was there, ISO 8601 in UTC.
+    /// Time when its header was read, ISO 8601 in UTC.
     pub time: String,
     /// The request.
     #[serde(flatten)]
     pub request: Request,
-    /// From the request's header to the answer's last byte.
+    /// Time from the request's header to the answer's last byte.
     pub took_s: f64,
-    /// Part of it until the answer's header.
+    /// Time until the answer's header.
     pub answer_s: f64,
-    /// Part of it waiting for the client.
+    /// Time spent waiting for the client.
     pub client_s: f64,
     /// The processor's time for encrypting.
     pub sealing_s: f64,
-    /// The way to the storage; `None` if no bytes went over a network.
+    /// The transfer over the network; `None` if there was none.
     pub storage: Option<Way>,
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct Row {
 pub(crate) struct Way {
     pub connection: u64,
     pub reused: bool,
-    /// What could be sent at once when the request began, bytes.
+    /// Bytes that could be sent at once when the request began.
     pub window_at_start: Option<u64>,
     pub rtt_s: Option<f64>,
     pub sent: u64,
     pub received: u64,
     pub retransmitted: u64,
     pub phases: Vec<Phase>,
-    /// What took most of its time.
+    /// The limit with the most time.
     pub limited_by: Option<String>,
-    /// Time by limit, most first.
+    /// Time by limit, longest first.
     pub limits: Vec<LimitTime>,
 }
 
@@ -69,7 +69,7 @@ impl Deref for Row {
 }
 
 impl Row {
-    /// Of a record.
+    /// The row of a record.
     pub(super) fn new(record: &Record) -> Self {
         Self {
             time: utc(record.at),
@@ -82,7 +82,7 @@ impl Row {
         }
     }
 
-    /// Bucket and key, as far as there are any.
+    /// Bucket and key, if any.
     pub(crate) fn object(&self) -> String {
         match (&self.bucket, &self.key) {
             (Some(bucket), Some(key)) => format!("{bucket}/{key}"),

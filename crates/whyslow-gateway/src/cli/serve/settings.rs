@@ -1,4 +1,4 @@
-//! [`Settings`]: what the options mean, every default filled in, every secret read.
+//! [`Settings`]: the options, with every default filled in and every secret read.
 
 use super::super::args::ServeArgs;
 use super::super::backend::Backend;
@@ -23,15 +23,15 @@ use whyslow_output::Sources;
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9000);
 const ADMIN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9001);
 const MEMORY: u64 = 512 << 20;
-/// Less holds no two parts of a large upload.
+/// Minimum memory: two parts of a large upload need it.
 const LEAST_MEMORY: u64 = 32 << 20;
 
-/// A transfer that took longer is slow.
+/// A transfer that takes longer is slow.
 const SLOW: Duration = Duration::from_secs(1);
-/// Most bytes of packets that are written.
+/// Maximum size of written packets, bytes.
 const KEEP_SIZE: u64 = 1 << 30;
 
-/// All of it.
+/// All settings.
 pub(super) struct Settings {
     pub storage: Storage,
     pub keyring: Arc<Keyring>,
@@ -56,7 +56,7 @@ impl Settings {
     /// Reads files, variables and programs.
     ///
     /// # Errors
-    /// When something is missing, makes no sense, or cannot be read.
+    /// If something is missing, invalid, or cannot be read.
     pub(super) fn resolve(args: &ServeArgs) -> anyhow::Result<Self> {
         let options = with_keys(args.options.clone().with_file(args.file.config.as_deref())?)?;
         let Options { storage, keys, clients, way, operations } = options;
@@ -95,8 +95,8 @@ impl Settings {
         })
     }
 
-    /// Takes over the access keys and the certificate of newer settings. Gives the settings that
-    /// are other ones, too, and count from the next start.
+    /// Adopts the access keys and the certificate of newer settings. Returns the other changed
+    /// settings, which need a restart.
     pub(super) fn reload(&self, newer: &Self) -> Vec<&'static str> {
         let mut left = Vec::new();
         match (&self.access, &newer.access) {
@@ -145,8 +145,8 @@ impl Settings {
     }
 }
 
-/// With keys of its own, which are made at the first start, if a folder was the only setting. They
-/// are never made in the folder of the objects: a copy of that folder would have both.
+/// If a folder is the only setting, keys are generated at the first start. They are never made in
+/// the folder of the objects: a copy of that folder would have both.
 fn with_keys(options: Options) -> anyhow::Result<Options> {
     if !options.keys.epochs.is_empty() {
         return Ok(options);
@@ -206,7 +206,7 @@ fn grant(keys: &mut [AccessKey], allowed: &[NamedGrant]) -> anyhow::Result<()> {
 fn access_key(key: &NamedSource) -> anyhow::Result<AccessKey> {
     let option = format!("--access-key {}", key.name);
     let source = key.source.get(option.trim_end())?;
-    // What S3's signatures are made of: `/`, `,` and blanks end a name.
+    // S3's signatures use `/`, `,` and blanks to end a name.
     if !key.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+=@".contains(c)) {
         bail!("{option}: letters, digits and -_.+=@ make a name");
     }
@@ -218,7 +218,7 @@ fn access_key(key: &NamedSource) -> anyhow::Result<AccessKey> {
     Ok(AccessKey::new(key.name.clone(), secret))
 }
 
-/// Files that hold secrets as they are; an epoch's file is encrypted.
+/// Files with unencrypted secrets; an epoch's file is encrypted.
 fn secret_files(keys: &KeyFiles, clients: &Clients) -> Vec<PathBuf> {
     let sources = keys.identities.iter().chain(clients.access_keys.iter().map(|key| &key.source));
     let files = sources.filter_map(|source| match &source.0 {

@@ -7,7 +7,7 @@ use elsewhere as system;
 use unix as system;
 use whyslow_output::exit::ended_by;
 
-/// Those that are listened to.
+/// The handled signals.
 pub(super) struct Signals(system::Listening);
 
 impl Signals {
@@ -17,14 +17,14 @@ impl Signals {
         system::Listening::begin().map(Self).context("signals")
     }
 
-    /// Waits for the first one that ends the gateway.
+    /// Waits for the first signal that ends the gateway.
     pub(super) async fn wait(&mut self, mut hung_up: impl FnMut()) {
         while self.0.next().await.is_none() {
             hung_up();
         }
     }
 
-    /// The next one ends the program at once.
+    /// The next signal ends the program at once.
     pub(super) fn leave_at_the_next(mut self) {
         tokio::spawn(async move {
             loop {

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
-/// Requests that can be looked at afterwards.
+/// Number of recent requests that are kept.
 const RECENT: usize = 200;
-/// The slowest since the beginning, of transfers to the storage.
+/// Number of slowest transfers to the storage that are kept.
 const SLOWEST: usize = 50;
 
 /// The version of the contract.
 pub(crate) const SCHEMA: &str = "whyslow-gateway-stats/1";
 
-/// Collects.
+/// Collects requests.
 pub(super) struct Stats {
     began: Instant,
     since: String,
@@ -29,13 +29,13 @@ struct State {
     slowest: Vec<Row>,
 }
 
-/// Of all requests.
+/// Totals of all requests.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Totals {
     pub requests: u64,
-    /// Those that were answered with 500 and above, or not at all.
+    /// Requests with a status of 500 and above, or without an answer.
     pub failed: u64,
-    /// Those that were answered with 400 to 499.
+    /// Requests with a status of 400 to 499.
     pub refused: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
@@ -51,13 +51,13 @@ pub(crate) struct Report {
     pub since: String,
     pub uptime_s: f64,
     pub totals: Totals,
-    /// Of all transfers, time by limit, most first.
+    /// Time by limit over all transfers, longest first.
     pub limits: Vec<LimitTime>,
     pub storage: Storage,
     pub memory: Memory,
-    /// Those that took longest, slowest first.
+    /// The slowest transfers, slowest first.
     pub slowest: Vec<Row>,
-    /// The last ones, newest first.
+    /// The last requests, newest first.
     pub recent: Vec<Row>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Storage {
     pub received: u64,
 }
 
-/// What requests hold, bytes.
+/// Memory of requests, bytes.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
     pub in_use: u64,

@@ -1,4 +1,4 @@
-//! No bytes make it panic, take long, or hand something out.
+//! Hostile bytes do not cause a panic, much time, or wrong plaintext.
 
 use super::*;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn a_locator_that_lies() {
 
 #[test]
 fn a_manifest_by_a_gateway_that_contradicts_itself() {
-    // Made with the keys, as only a faulty gateway could.
+    // Made with the keys, so that only a faulty gateway could have made it.
     let object = Object::new(&epoch(1), Kind::Multipart).unwrap();
     let tag = seal(&ring(), object, Role::Part(1), b"", 1).1;
     let entry =

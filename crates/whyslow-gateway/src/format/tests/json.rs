@@ -1,5 +1,5 @@
-//! `vectors/vectors.json`, for readers that others write, and one of them: `vectors/reader.py`. It
-//! is written after docs/gateway/format.md, and shares no code with this crate.
+//! `vectors/vectors.json`, for independent readers, and one such reader: `vectors/reader.py`. It
+//! follows docs/gateway/format.md, and shares no code with this crate.
 
 use super::vectors::{TEXTS, object, path, secrets, slice};
 use super::*;
@@ -26,7 +26,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An object, and how it is asked for.
+/// An object, and the request for it.
 struct TestVector {
     name: String,
     key: String,
@@ -54,7 +54,7 @@ impl TestVector {
         Some((text, self.checksums(object)?))
     }
 
-    /// With this attribute as well.
+    /// Adds this attribute.
     fn with(mut self, (field, value): (&str, &str)) -> Self {
         self.attributes.insert(field.to_owned(), value.to_owned());
         let bound: Vec<_> = self.attributes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -62,7 +62,7 @@ impl TestVector {
         self
     }
 
-    /// As this crate reads them.
+    /// The checksums as this crate reads them.
     fn checksums(&self, object: Object) -> Option<Checksums> {
         let of_attribute = |text: &String| Checksums::from_attribute(&ring(), object, text);
         if self.kind == Kind::Single {
@@ -144,7 +144,7 @@ fn summed() -> Vec<TestVector> {
     ]
 }
 
-/// What a storage may give instead: no reader may hand out a byte of it.
+/// Objects that a storage may return instead: no reader may hand out a byte of them.
 fn faulty() -> Vec<TestVector> {
     let [one, _, many] = <[TestVector; 3]>::try_from(whole()).ok().unwrap();
     let changed = |case: &TestVector, name: &str, change: &dyn Fn(&mut Vec<u8>)| {
@@ -188,7 +188,8 @@ fn faulty() -> Vec<TestVector> {
     cases
 }
 
-/// By an adversary with the epoch's recipient, and with the metadata of an object of the same id.
+/// Made by an adversary with the epoch's recipient, and with the metadata of an object of the same
+/// id.
 fn forged(one: &TestVector) -> TestVector {
     let forger = Keyring::new(epoch(1).with_secrets_of(&epoch(2)), []);
     let (role, mut stored) = (Role::Object, Vec::new());
@@ -279,7 +280,7 @@ fn another_reader_reads_the_vectors() {
     read_by_the_other(&path("vectors.json"));
 }
 
-/// At the limits of chunks, and with all that is random.
+/// At the limits of chunks, and with all random parts.
 #[test]
 fn another_reader_reads_other_objects() {
     let singles = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK].map(|length| Stored::single(length, 10_000));

@@ -84,7 +84,7 @@ impl Stored {
     }
 }
 
-/// The layout of a stored object, its manifest read in as many steps as it takes.
+/// The layout of a stored object; its manifest is read in as many steps as needed.
 pub(super) fn layout(object: Object, bytes: &[u8]) -> Result<Layout, Fault> {
     let stored = bytes.len() as u64;
     if object.kind == Kind::Single {
@@ -111,7 +111,7 @@ pub(super) fn read(bytes: &[u8], layout: &Layout, plan: Plan, piece: usize) -> (
         for piece in bytes[(span.start as usize).min(end)..end].chunks(piece) {
             if let Err(fault) = reader.read(piece, &mut out) {
                 let before = out.len();
-                // It stays with it, and hands out nothing more.
+                // The fault remains, and nothing more is handed out.
                 assert_eq!(reader.read(bytes, &mut out), Err(fault));
                 assert_eq!(out.len(), before);
                 return (out, reader.finish());

@@ -53,7 +53,7 @@ proptest! {
         let (out, end) = read(&stored.bytes, &layout, plan.clone(), taken);
         prop_assert_eq!(end, Ok(()));
         prop_assert!(out == stored.text[range.start as usize..range.end as usize]);
-        // Planned before the size is known: the same, except behind the end.
+        // Planned before the size is known: the same, except after the end.
         let blind = Layout::unsized_single(stored.object).plan(range, gap).unwrap();
         let size = stored.bytes.len() as u64;
         let cut: Vec<_> = blind.spans().iter().map(|span| span.start..span.end.min(size)).collect();
@@ -104,7 +104,7 @@ proptest! {
         let chunks = plan.spans().last().unwrap();
         prop_assert_eq!(chunks.end, layout.stored());
         let from = layout.stored().saturating_sub(suffix_size(last));
-        // What both begin with is the header's, where they are one span.
+        // Both begin with the header, if they are one span.
         prop_assert!(chunks.start.max(HEADER) >= from);
     }
 }

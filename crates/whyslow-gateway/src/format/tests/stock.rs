@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::io::Read;
 use std::process::Command;
 
-/// What the age crate makes of it.
+/// The plaintext by the age crate.
 fn by_crate(file: &[u8]) -> Vec<u8> {
     let identity: ::age::x25519::Identity = epoch(1).identity().to_text().parse().unwrap();
     let identities = std::iter::once(&identity as &dyn ::age::Identity);

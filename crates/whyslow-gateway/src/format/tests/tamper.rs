@@ -1,4 +1,4 @@
-//! Every way to change a stored object is noticed, and gives no wrong byte.
+//! Every change of a stored object is noticed, and gives no wrong byte.
 
 use super::*;
 use crate::age::{CHUNK, SEALED_CHUNK};
@@ -104,7 +104,7 @@ fn chunks_dropped_swapped_repeated_or_taken_from_elsewhere() {
     assert_eq!(swapped, Fault { at: at(1), problem: Problem::Chunk });
     let repeated = refused(&stored, &with(&[chunk(0), chunk(0), chunk(2)]), "repeated");
     assert_eq!(repeated, Fault { at: at(1), problem: Problem::Chunk });
-    // Another size is noticed by the header.
+    // The header detects another size.
     for wrong in [&[chunk(0), chunk(1)][..], &[chunk(0), chunk(1), chunk(2), chunk(2)]] {
         assert!(matches!(refused(&stored, &with(wrong), "size").problem, Problem::Misplaced { .. }));
     }

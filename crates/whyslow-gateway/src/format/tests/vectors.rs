@@ -1,4 +1,4 @@
-//! The committed vectors: what is written with their secrets is the same to the byte, and opens.
+//! The committed vectors: writing with their secrets gives the same bytes, which open.
 
 use super::super::header::SliceSecrets;
 use super::*;
@@ -12,7 +12,7 @@ pub(super) fn path(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors")).join(name)
 }
 
-/// What is random elsewhere: bytes that count from `first`.
+/// Bytes that count from `first`, in place of random ones.
 pub(super) fn secrets(first: u8) -> SliceSecrets {
     let bytes = |offset: u8| std::array::from_fn::<u8, 32, _>(|index| first + offset + index as u8);
     SliceSecrets {

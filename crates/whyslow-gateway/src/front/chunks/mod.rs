@@ -1,8 +1,8 @@
 //! [`Decoder`]: the content coding `aws-chunked`, a piece at a time.
 //!
 //! `size;chunk-signature=…⏎ bytes⏎ … 0;chunk-signature=…⏎ trailers⏎ ⏎`. Bytes are handed on before
-//! their chunk's signature is there, however long chunks are; the caller must do nothing permanent
-//! before the end, which only comes behind good signatures.
+//! the signature of their chunk arrives. So the caller must do nothing permanent before the end,
+//! which only follows valid signatures.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -10,9 +10,9 @@ use ring::{digest, hmac};
 use s3s::{S3Error, S3ErrorCode};
 use subtle::ConstantTimeEq;
 
-/// Most bytes of the line in front of a chunk: a size and a signature take 102.
+/// Maximum bytes of the line before a chunk: a size and a signature take 102.
 const LINE: usize = 1 << 10;
-/// Most bytes of all trailers.
+/// Maximum bytes of all trailers.
 const TRAILERS: usize = 16 << 10;
 
 /// Verifies the signatures of chunks (Signature Version 4, streaming).
@@ -64,7 +64,7 @@ pub(super) fn signing_key(secret: &str, scope: &str) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, &key)
 }
 
-/// In hexadecimal, as signatures are written.
+/// In hexadecimal, as in signatures.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
@@ -80,13 +80,13 @@ enum Stage {
         sum: Option<Box<digest::Context>>,
         signature: String,
     },
-    /// The line's end behind a chunk.
+    /// The line's end after a chunk.
     Gap,
     Trailers,
     End,
 }
 
-/// Takes coded bytes, and gives the bytes in them.
+/// Decodes bytes.
 pub(super) struct Decoder {
     stage: Stage,
     signer: Option<ChunkSigner>,
@@ -97,13 +97,13 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Without a signer, signatures are not looked at.
+    /// Without a signer, signatures are not verified.
     pub(super) fn new(signer: Option<ChunkSigner>, has_trailers: bool) -> Self {
         let (buffer, input, trailers) = (BytesMut::new(), Bytes::new(), HeaderMap::new());
         Self { stage: Stage::Line, signer, has_trailers, buffer, input, trailers }
     }
 
-    /// Takes the next piece of the body; [`Self::next`] must have given all of the one before.
+    /// Adds the next piece of the body, after [`Self::next`] has returned all of the piece before.
     pub(super) fn push(&mut self, input: Bytes) {
         self.input = input;
     }
@@ -150,10 +150,11 @@ impl Decoder {
         }
     }
 
-    /// The body has ended: gives the trailers. It is an error before the last chunk.
+    /// Called at the end of the body; returns the trailers. An end before the last chunk is an
+    /// error.
     pub(super) fn finish(mut self) -> Result<HeaderMap, S3Error> {
         if let Stage::Trailers = self.stage {
-            // Some leave out the empty line at the end.
+            // Some clients omit the empty line at the end.
             if !self.buffer.is_empty() {
                 let line = std::mem::take(&mut self.buffer).freeze();
                 self.trailer(&line)?;

@@ -1,7 +1,8 @@
-//! [`Cors`]: which web pages may use a bucket. Rules are stored in the bucket, sealed; they are
-//! read again after [`FRESH`], since another gateway may have changed them.
+//! [`Cors`]: the web pages that may use a bucket. Rules are stored in the bucket, sealed, and read
+//! again after [`FRESH`], since another gateway may have changed them.
 //!
-//! A rule allows a page's browser to ask and to pass on the answer. It gives no rights: a request
+//! A rule allows a page's browser to send requests and to pass on answers. It gives no rights: a
+//! request
 //! still needs a signature.
 
 mod rules;
@@ -23,8 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Rules that were read are used for this time: the time after which S3 itself promises nothing,
-/// and short enough to wait for after a change.
+/// Time for which rules are cached: short enough to wait for after a change.
 const FRESH: Duration = Duration::from_secs(10);
 /// Buckets whose rules are remembered. Preflights are not signed, so their number is not trusted.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
@@ -89,7 +89,7 @@ impl Cors {
         Ok(())
     }
 
-    /// A bucket that was deleted has none.
+    /// Forgets the rules of a deleted bucket.
     pub(super) fn forget(&self, bucket: &str) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).pop(bucket);
     }
@@ -105,7 +105,7 @@ impl Cors {
         known.put(bucket.to_owned(), (Instant::now(), rules));
     }
 
-    /// Answers the request of a browser for what a page may do (Fetch, section 3.2.2).
+    /// Answers a browser's preflight (Fetch, section 3.2.2).
     pub(super) async fn preflight(
         &self,
         call: &Call,
@@ -117,7 +117,7 @@ impl Cors {
         let Some(bucket) = bucket(parts, domains) else { return Err(forbidden(NOT_ENABLED)) };
         call.name(&bucket, None);
         let rules = match self.rules(&bucket).await {
-            // Those who sign nothing do not learn which buckets there are.
+            // Unsigned requests do not reveal which buckets exist.
             Err(error) if error.kind == SealedErrorKind::NoSuchBucket => return Err(forbidden(NOT_ENABLED)),
             rules => rules.map_err(|error| errors::answer(call, error))?,
         };
@@ -130,15 +130,15 @@ impl Cors {
         Ok(answer)
     }
 
-    /// Adds what a browser needs to pass the answer on to the page, if a rule of the bucket allows
-    /// that.
+    /// Adds the fields with which a browser passes the answer on to the page, if a rule of the
+    /// bucket allows that.
     pub(super) async fn add(&self, page: &Page, answer: &mut HeaderMap) {
         let Some(asked) = Asked::request(&page.headers, &page.method) else { return };
         // Rules that cannot be read allow nothing.
         let Ok(rules) = self.rules(&page.bucket).await else { return };
         match Rule::find(&rules, &asked) {
             Some(rule) => rule.add_to(answer, &asked),
-            // A cache must not give this answer to a page that a rule allows.
+            // A cache must not give this answer to a page with permission.
             None if !rules.is_empty() => drop(answer.append(header::VARY, header::HeaderValue::from_static("Origin"))),
             None => {}
         }
@@ -158,7 +158,7 @@ impl Page {
         self.method == Method::OPTIONS
     }
 
-    /// `None` if no web page asks, or not for a bucket.
+    /// `None` if the request is not from a web page, or not for a bucket.
     pub(super) fn of(parts: &request::Parts, domains: &[String]) -> Option<Self> {
         let origin = parts.headers.get(header::ORIGIN)?.clone();
         let headers = HeaderMap::from_iter([(header::ORIGIN, origin)]);
@@ -174,7 +174,7 @@ fn bucket(parts: &request::Parts, domains: &[String]) -> Option<String> {
     }
 }
 
-/// The bucket that a request is for, if it is for no object.
+/// The bucket of a request, if the request is not for an object.
 pub(super) fn whole_bucket(parts: &request::Parts, domains: &[String]) -> Option<String> {
     match place(parts, domains)? {
         S3Path::Bucket { bucket } => Some(bucket.into()),
@@ -182,7 +182,7 @@ pub(super) fn whole_bucket(parts: &request::Parts, domains: &[String]) -> Option
     }
 }
 
-/// By the request's host and path.
+/// Found by the request's host and path.
 fn place(parts: &request::Parts, domains: &[String]) -> Option<S3Path> {
     let domains = Domains(domains.to_vec());
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());

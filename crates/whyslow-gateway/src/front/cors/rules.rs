@@ -1,17 +1,17 @@
-//! [`Rule`]: what a web page may request (S3's CORS configuration), and the fields of answers.
+//! [`Rule`]: permitted requests of web pages (S3's CORS configuration), and the fields of answers.
 
 use http::{HeaderMap, HeaderValue, Method, header};
 use s3s::dto::{CORSConfiguration, CORSRule};
 use s3s::{S3Error, S3ErrorCode, S3Result};
 use serde::{Deserialize, Serialize};
 
-/// Rules of a bucket at most, as in S3.
+/// Maximum number of rules of a bucket, as in S3.
 const MOST_RULES: usize = 100;
 /// Letters of a rule's id, as in S3.
 const LONGEST_ID: usize = 255;
 /// The methods that S3 allows in a rule.
 const METHODS: [&str; 5] = ["GET", "PUT", "HEAD", "POST", "DELETE"];
-/// What an answer under CORS depends on.
+/// The fields that an answer under CORS depends on.
 const VARY: &str = "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
 /// A rule of a bucket's CORS configuration.
@@ -40,13 +40,13 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// A request that carries `Origin`: it is the method that counts.
+    /// For a request that carries `Origin`, the method counts.
     pub(super) fn request(headers: &'a HeaderMap, method: &'a Method) -> Option<Self> {
         let origin = text(headers, header::ORIGIN)?;
         Some(Self { origin, method: method.as_str(), headers: Vec::new() })
     }
 
-    /// A preflight asks for the request that is to come.
+    /// For a preflight, the announced request counts.
     pub(super) fn preflight(headers: &'a HeaderMap) -> S3Result<Self> {
         let missing = |field| {
             let message = format!("Insufficient information. {field} request header needed.");
@@ -76,7 +76,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 impl Rule {
-    /// The rule that allows a request, the first one of those.
+    /// The first rule that allows a request.
     pub(super) fn find<'r>(rules: &'r [Self], asked: &Asked<'_>) -> Option<&'r Self> {
         rules.iter().find(|rule| rule.allows(asked))
     }
@@ -115,7 +115,7 @@ impl Rule {
         answer.append(header::VARY, HeaderValue::from_static(VARY));
     }
 
-    /// The rules of a client's configuration, if S3 would take them.
+    /// The rules of a client's configuration, if S3 would accept them.
     pub(in crate::front) fn of(configuration: CORSConfiguration) -> S3Result<Vec<Self>> {
         let rules = configuration.cors_rules;
         if rules.is_empty() || rules.len() > MOST_RULES {
@@ -164,7 +164,7 @@ impl Rule {
         Ok(this)
     }
 
-    /// As S3 gives it back.
+    /// S3's form of the rule.
     pub(in crate::front) fn into_dto(self) -> CORSRule {
         let some = |values: Vec<String>| (!values.is_empty()).then_some(values);
         CORSRule {

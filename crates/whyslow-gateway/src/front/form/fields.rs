@@ -16,33 +16,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// Most bytes of `data`.
+/// Maximum bytes of `data`.
 const DATA: u64 = 64 << 10;
-/// Fields in front of a browser's file, and bytes of one. S3 takes 20 KB of them in all.
+/// Maximum number of fields before a browser's file, and bytes of one. S3 takes 20 KB of them in
+/// all.
 const FIELDS: usize = 256;
 const FIELD: u64 = 64 << 10;
-/// Bytes at most that are not a file's: names and fields of the parts, and the bytes before them.
+/// Maximum bytes outside of files: names and fields of the parts, and the bytes before them.
 const HEADS: usize = 1 << 20;
 
-/// The part `data`. What else is in it is the script's own.
+/// The part `data`. Other members belong to the script.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Data {
     pub(super) bucket: Option<String>,
     pub(super) key: Option<String>,
-    /// The key, where there is none.
+    /// The key, if there is none.
     pub(super) name: Option<String>,
     pub(super) content_type: Option<String>,
     /// Bytes of the file.
     pub(super) size: Option<u64>,
-    /// The object's own.
+    /// The object's own metadata.
     pub(super) metadata: BTreeMap<String, String>,
 }
 
-/// A form that comes in.
+/// A form that is being received.
 pub(super) struct Form {
     parts: Option<Multipart<'static>>,
-    /// Bytes that came since the last ones of a file.
+    /// Bytes since the last bytes of a file.
     heads: Arc<AtomicUsize>,
 }
 
@@ -51,17 +52,17 @@ pub(super) struct File {
     field: Option<Field<'static>>,
     parts: Multipart<'static>,
     heads: Arc<AtomicUsize>,
-    /// Was given and not taken.
+    /// Bytes that were given back.
     back: Option<Bytes>,
-    /// What the file must be; `None` once it was compared, or if anything goes.
+    /// Required properties of the file; `None` once compared, or without requirements.
     check: Option<Check>,
-    /// Fields behind the file do not count.
+    /// Whether fields after the file are ignored.
     ignores_rest: bool,
     pub(super) name: Option<String>,
     pub(super) content_type: Option<String>,
 }
 
-/// What a browser's file must be.
+/// Required properties of a browser's file.
 struct Check {
     sizes: RangeInclusive<u64>,
     came: u64,
@@ -78,7 +79,7 @@ impl Form {
         Self { parts: Some(parts), heads }
     }
 
-    /// The fields in front of the file, and the file.
+    /// The fields before the file, and the file.
     pub(super) async fn browser_file(mut self) -> S3Result<(Fields, File)> {
         let mut parts = self.parts.take().ok_or_else(|| invalid("the form has been read"))?;
         let mut fields = Fields::default();
@@ -116,7 +117,7 @@ impl Form {
         Self { parts: Some(Multipart::with_constraints(input, boundary, constraints)), heads }
     }
 
-    /// The file, and the data in front of it.
+    /// The file, and the data before it.
     pub(super) async fn file(&mut self) -> S3Result<(Data, File)> {
         let mut data = None;
         let mut parts = self.parts.take().ok_or_else(|| invalid("the form has been read"))?;
@@ -170,12 +171,12 @@ impl Check {
 }
 
 impl File {
-    /// Limits the file: it ends with an error if it has another size, or another checksum.
+    /// Requires a size and a checksum: a file with others ends with an error.
     pub(super) fn expect(&mut self, sizes: RangeInclusive<u64>, verifier: Verifier) {
         self.check = Some(Check { sizes, came: 0, verifier });
     }
 
-    /// The next bytes; none at the end of the file, when the form has ended with it.
+    /// The next bytes; `None` at the end of the file, when the form has ended as well.
     pub(super) async fn next(&mut self) -> S3Result<Option<Bytes>> {
         if let Some(bytes) = self.back.take() {
             return Ok(Some(bytes));
@@ -199,7 +200,7 @@ impl File {
         Ok(None)
     }
 
-    /// Gives bytes back, to be the next ones.
+    /// Gives bytes back, which are then the next ones.
     pub(super) fn put_back(&mut self, bytes: Bytes) {
         self.back = Some(bytes);
     }
@@ -231,7 +232,7 @@ fn input(
     })
 }
 
-/// An error of the library, in S3's words.
+/// An error of the library, as S3's error.
 fn malformed(error: multer::Error) -> S3Error {
     match error {
         multer::Error::StreamReadFailed(error) => match error.downcast::<S3Error>() {

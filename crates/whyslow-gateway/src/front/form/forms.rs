@@ -1,20 +1,20 @@
-//! [`Forms`]: what is known of forms before one comes.
+//! [`Forms`]: the options for forms.
 
 use super::share::gatherers;
 use crate::front::options::{Access, FrontOptions};
 use crate::sealed::SealedStore;
 use tokio::sync::Semaphore;
 
-/// Where forms go, and who may send them.
+/// The destination of forms, and their permitted senders.
 pub(in crate::front) struct Forms {
     pub(super) store: SealedStore,
     pub(super) access: Access,
-    /// Where files go that name no bucket.
+    /// The bucket for files without a bucket.
     pub(super) bucket: Option<String>,
-    /// Most bytes of a file.
+    /// Maximum bytes of a file.
     pub(super) largest: u64,
     pub(super) has_tls: bool,
-    /// Turns of files whose size is not known.
+    /// Permits for files of unknown size.
     pub(super) gatherers: Semaphore,
 }
 

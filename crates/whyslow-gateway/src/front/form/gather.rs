@@ -1,4 +1,4 @@
-//! A file of unknown length: gathered a part at a time, while the part before is on its way.
+//! A file of unknown length: a part is collected while the part before is sent.
 
 use super::fields::File;
 use super::forms::Forms;
@@ -20,7 +20,7 @@ struct Gathered {
     is_last: bool,
 }
 
-/// Stores a file; gives its size, how many parts it has, and the last receipt.
+/// Stores a file; returns its size, the number of parts, and the last receipt.
 pub(super) async fn store(
     forms: &Forms,
     call: &Call,
@@ -45,14 +45,14 @@ pub(super) async fn store(
     let upload = Upload { forms, call, object, upload_id: &upload_id };
     let done = upload.parts(file, first, part).await;
     if done.is_err() {
-        // What is left of it is found by `gateway clean`.
+        // `gateway clean` finds a rest.
         let _ = forms.store.abort_upload(object, &upload_id).await;
     }
     done
 }
 
-/// The size, the number of parts, and the object's receipt; of several parts with their time in the
-/// cipher and the slowest one's transfer.
+/// The size, the number of parts, and the object's receipt; of several parts with the sum of their
+/// cipher time and the slowest transfer.
 type Done = (u64, u32, Receipt);
 
 struct Upload<'a> {
@@ -95,7 +95,7 @@ impl Upload<'_> {
     }
 }
 
-/// Of two, the transfer that took longer.
+/// The slower of two transfers.
 fn slower(one: Option<Transfer>, other: Option<Transfer>) -> Option<Transfer> {
     one.into_iter().chain(other).max_by_key(|transfer| transfer.phases.total())
 }
@@ -106,7 +106,7 @@ impl Gathered {
     }
 }
 
-/// Takes a part's bytes; bytes beyond it stay for the next one.
+/// Collects a part's bytes; further bytes stay for the next part.
 async fn gather(call: &Call, file: &mut File, part: u64) -> S3Result<Gathered> {
     let mut gathered = Gathered { pieces: Vec::new(), size: 0, is_last: false };
     let mut held: Vec<u8> = Vec::new();
@@ -124,7 +124,7 @@ async fn gather(call: &Call, file: &mut File, part: u64) -> S3Result<Gathered> {
         held.extend_from_slice(&bytes);
     }
     gathered.pieces.push(Bytes::from(held));
-    // A file that ends with the part has no empty one behind it.
+    // A file that ends with the part is not followed by an empty part.
     if !gathered.is_last {
         match file.next().await.map_err(|error| call.fault().unwrap_or(error))? {
             Some(bytes) => file.put_back(bytes),

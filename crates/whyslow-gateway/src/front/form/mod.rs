@@ -1,8 +1,8 @@
 //! `POST /upload/files`: a file out of a form, for scripts that have no S3.
 //!
 //! The part `data` is JSON and comes first; the part `file` is the object. With a `size` in `data`
-//! the file goes on as it comes. Without, the length is not known before the end: up to 8 MiB are
-//! gathered, and a larger file becomes an object of several parts.
+//! the file is streamed. Without it the length is unknown before the end: up to 8 MiB are
+//! collected, and a larger file becomes an object of several parts.
 
 mod browser;
 mod fields;
@@ -27,11 +27,11 @@ use reply::Stored;
 use s3s::{S3Error, S3ErrorCode, S3Result};
 use std::time::Instant;
 
-/// Where forms are taken.
+/// The path for forms.
 pub(super) const PATH: &str = "/upload/files";
 const OPERATION: &str = "UploadFiles";
 
-/// Whether a request is one for this.
+/// Whether a request is for this path.
 pub(super) fn is_for(parts: &request::Parts) -> bool {
     parts.method == Method::POST
         && parts.uri.path() == PATH
@@ -98,7 +98,7 @@ fn fault(call: &Call) -> S3Error {
     call.fault().unwrap_or_else(|| S3Error::with_message(S3ErrorCode::IncompleteBody, "the form ended early"))
 }
 
-/// Where the file goes.
+/// The object of a file.
 fn named(data: &Data, file: &File, usual: Option<&str>) -> S3Result<ObjectName> {
     let bucket = data.bucket.as_deref().or(usual).filter(|bucket| !bucket.is_empty());
     let bucket = bucket.ok_or_else(|| invalid("data names no bucket, and the gateway has none for forms"))?;
@@ -122,7 +122,7 @@ fn attributes(
     Attributes { content_type: content_type.or_else(|| file.content_type.clone()), user, ..Attributes::default() }
 }
 
-/// The file as it comes: it ends well only with the form.
+/// The file as a stream: it ends without an error only with the form.
 fn bytes(call: &Call, file: File, size: u64) -> crate::pool::ByteStream {
     let flow = (Some(file), 0_u64, call.clone());
     stream::unfold(flow, move |(mut file, came, call)| async move {

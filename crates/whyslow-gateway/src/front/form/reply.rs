@@ -1,4 +1,4 @@
-//! What a form is answered: JSON.
+//! The answer to a form, as JSON.
 
 use crate::front::call::Call;
 use crate::pool::{LimitingFactor, Transfer};
@@ -17,10 +17,10 @@ pub(super) struct Stored {
     etag: String,
     /// Bytes.
     size: u64,
-    /// 1, or the parts of an object that was sent in several.
+    /// 1, or the number of parts.
     parts: u32,
     seconds: Seconds,
-    /// What took most of the time on the way to the storage.
+    /// The limit with the most time of the transfer to the storage.
     limited_by: Option<LimitingFactor>,
     /// Whether that connection had served requests before.
     connection: Option<&'static str>,
@@ -28,11 +28,11 @@ pub(super) struct Stored {
 
 #[derive(Debug, Serialize)]
 struct Seconds {
-    /// From the form's header to here.
+    /// Time since the form's header.
     total: f64,
-    /// In the cipher.
+    /// Time in the cipher.
     sealing: f64,
-    /// On the way to the storage.
+    /// The transfer to the storage.
     storage: Option<Storage>,
 }
 
@@ -85,7 +85,7 @@ impl Storage {
     }
 }
 
-/// Why nothing was stored.
+/// The reason why nothing was stored.
 pub(super) fn refusal(call: &Call, error: &S3Error) -> Response<s3s::Body> {
     let is_nobody = *error.code() == S3ErrorCode::AccessDenied && error.status_code() != Some(StatusCode::FORBIDDEN);
     let usual = error.status_code().unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

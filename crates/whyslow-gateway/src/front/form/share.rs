@@ -1,8 +1,8 @@
-//! How much of the memory files of unknown length may take.
+//! The share of memory for files of unknown length.
 
-/// What is gathered, and the size of parts: two are held at once.
+/// Size of parts: two are held at once.
 const PART: u64 = 8 << 20;
-/// A gatherer takes at most this share of the buffers, and all of them together a quarter.
+/// Maximum share of the buffers for one file; all of them together get a quarter.
 const SHARE: u64 = 8;
 
 /// Bytes of a part for this bound of memory.
@@ -10,7 +10,7 @@ pub(super) fn part_size(capacity: u64) -> u64 {
     PART.min(capacity / SHARE / 2)
 }
 
-/// How many files may be gathered at once for this bound.
+/// Number of files that may be collected at once for this bound.
 pub(super) fn gatherers(capacity: u64) -> usize {
     usize::try_from(capacity / 4 / (2 * part_size(capacity)).max(1)).unwrap_or(1).max(1)
 }

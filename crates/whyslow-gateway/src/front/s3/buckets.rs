@@ -8,7 +8,7 @@ use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result};
 use std::time::SystemTime;
 
-/// Where S3 began: its name is left out in answers.
+/// The first region of S3: answers omit its name.
 const FIRST_REGION: &str = "us-east-1";
 
 impl Endpoint {

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 /// Attributes of an object besides its type, as fields of the request.
 const STORED: [&str; 5] = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"];
 
-/// What S3 can do with an object and this endpoint cannot: a request that wants it is refused.
+/// Features of S3 that this endpoint lacks: a request for them is refused.
 const REFUSED: [(&str, &str); 11] = [
     ("x-amz-server-side-encryption-customer-algorithm", "encryption under a key of the client's"),
     ("x-amz-copy-source-server-side-encryption-customer-algorithm", "encryption under a key of the client's"),
@@ -50,7 +50,7 @@ pub(in crate::front) fn refuse(headers: &HeaderMap) -> S3Result<()> {
     Ok(())
 }
 
-/// What a client stores with an object.
+/// The attributes that a client stores with an object.
 pub(in crate::front) fn attributes(
     headers: &HeaderMap,
     content_type: Option<String>,
@@ -129,7 +129,7 @@ pub(super) fn size(size: u64) -> Option<i64> {
     Some(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-/// What an object has of its own, for GET and HEAD.
+/// The attributes of an object, for GET and HEAD.
 pub(super) struct Shown {
     pub(super) content_type: Option<String>,
     pub(super) cache_control: Option<String>,

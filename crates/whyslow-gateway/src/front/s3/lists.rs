@@ -12,9 +12,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result};
 
-/// Most of a page.
+/// Maximum number of entries of a page.
 const PAGE: u32 = 1000;
-/// What S3 leaves as it is where a client wants `encoding-type=url`.
+/// Characters that S3 does not encode with `encoding-type=url`.
 const CODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b'/');
 /// Behind all keys that begin in the same way, except those with a character that Unicode does not
 /// assign.

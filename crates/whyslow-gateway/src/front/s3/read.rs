@@ -16,7 +16,7 @@ use s3s::{Body, S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 /// Attempts for an object that changes between its head and its part.
 const ATTEMPTS: u32 = 3;
 
-/// What of an object is meant.
+/// The part of an object that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     All,
@@ -119,7 +119,7 @@ impl Endpoint {
         }
     }
 
-    /// Where a part lies in its object.
+    /// The place of a part in its object.
     async fn part(
         &self,
         call: &Call,

@@ -11,7 +11,7 @@ use http::StatusCode;
 use s3s::dto::*;
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Response};
 
-/// Of all that is stored: there are no accounts.
+/// The owner of all objects: there are no accounts.
 const OWNER: &str = "whyslow-gateway";
 
 fn owner() -> Owner {

@@ -65,7 +65,7 @@ pub(super) fn text(tags: &Tags) -> Option<String> {
 }
 
 pub(super) fn of(attributes: &Attributes) -> Tags {
-    // What is stored was checked before.
+    // Stored tags were checked before.
     attributes.headers.get(TAGGING).and_then(|text| parse(text).ok()).unwrap_or_default()
 }
 

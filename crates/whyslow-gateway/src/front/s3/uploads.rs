@@ -15,9 +15,9 @@ use s3s::dto::*;
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 use std::time::SystemTime;
 
-/// Most of a page.
+/// Maximum number of entries of a page.
 const PAGE: usize = 1000;
-/// What is expected of the parts of an upload that begins; clients rarely take smaller ones.
+/// The assumed size of the parts of an upload that begins; clients rarely choose smaller ones.
 const USUAL_PART: u64 = 8 << 20;
 
 impl Endpoint {

@@ -56,7 +56,7 @@ async fn what_is_sent_again_is_the_same_to_the_byte() {
     assert_eq!(attempts.len(), 3);
     assert!(attempts.iter().all(|attempt| attempts[2].starts_with(attempt)));
     assert!(get(&bench.sealed, "k", None).await.unwrap() == bytes);
-    // What is too large to be held is not sent again.
+    // A body that is too large to be held is not sent again.
     let small = in_memory(SealedOptions { held_for_repeat: 300_000, ..SealedOptions::default() });
     small.memory().state().breaks = vec![100];
     let stored = small.sealed.put(&name("k"), content(&bytes), &Attributes::default(), &anyhow()).await;

@@ -99,7 +99,7 @@ async fn name_that_cannot_be_decrypted_fails_the_list() {
     assert!(error.message.starts_with("`foreign`: "), "{error}");
 }
 
-/// The end of a multipart object is read for its size: without its epoch there is none to list.
+/// The end of a multipart object is read for its size: without its epoch it cannot be listed.
 #[tokio::test]
 async fn object_of_an_epoch_that_is_not_loaded_fails_the_list() {
     let bench = in_memory(SealedOptions { least_part: 0, ..SealedOptions::default() });

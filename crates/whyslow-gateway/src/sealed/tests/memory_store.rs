@@ -45,7 +45,7 @@ pub struct State {
     pub pause: Duration,
     /// The next bodies break after these numbers of bytes; the attempt is repeated if it may be.
     pub breaks: Vec<usize>,
-    /// What was received of each attempt to send a body.
+    /// The bytes received in each attempt to send a body.
     pub attempts: Vec<Vec<u8>>,
     /// Bodies of answers end after this many bytes of the stored object.
     pub cut_answers_at: Option<u64>,

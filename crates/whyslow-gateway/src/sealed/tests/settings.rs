@@ -34,7 +34,7 @@ async fn gateway_with_other_settings_refuses() {
     }
 }
 
-/// Of a version that kept no settings.
+/// A marker of a version that kept no settings.
 #[tokio::test]
 async fn names_show_the_settings_of_a_bucket_without_a_marker() {
     for bench in all() {

@@ -10,7 +10,7 @@ async fn must_fail(sealed: &SealedStore, key: &str, bytes: &[u8], what: &str) {
     assert!(came.is_err(), "{what}: it opens");
 }
 
-/// What came is a beginning of `bytes`; all of it where there is no error.
+/// The result is a beginning of `bytes`; all of it if there is no error.
 async fn read_some(sealed: &SealedStore, key: &str, bytes: &[u8], what: &str) -> Result<(), ()> {
     let opened = sealed.get(&name(key), None, &anyhow()).await.map_err(|_| ())?;
     let mut stream = opened.bytes;
@@ -60,7 +60,7 @@ async fn changed_cut_and_swapped_bytes_are_faults() {
         for (key, bytes) in [("single", &single), ("multi", &multi)] {
             let stored = bench.memory().state().objects[&name(key)].bytes.len();
             for place in [0, 30, 150, 270, 300, 65_900, stored / 2, stored - 1] {
-                // What is behind the last slice of plaintext is the manifest's, or a locator's.
+                // Bytes after the last slice of plaintext belong to the manifest, or to a locator.
                 bench.with(key, bytes, &format!("byte {place} of {key}"), |all| all[place] ^= 1).await;
             }
             for length in [0, 275, 276, 300, 276 + 65_552, stored - 65_552, stored - 1] {

@@ -234,7 +234,7 @@ async fn checksums_are_stored_encrypted() {
         ["a", "b"].map(text).to_vec()
     };
     assert_ne!(texts[0], texts[1]);
-    // Those of another object are a fault.
+    // Checksums of another object are a fault.
     bench
         .memory()
         .state()

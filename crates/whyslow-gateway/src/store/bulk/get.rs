@@ -34,7 +34,7 @@ pub struct Source {
 /// one version of the object.
 ///
 /// # Errors
-/// Those of the store. Later ones end the stream.
+/// Errors of the store. Later ones end the stream.
 pub async fn get_in_parts(
     store: &Arc<dyn Store>,
     object: &ObjectName,
@@ -130,7 +130,7 @@ struct Reading {
 impl Reading {
     /// Asks for more pieces while there is memory that no request waits for.
     fn read_ahead(&mut self) {
-        // One that comes slowly does not hold up the others: whole ones wait for it, some of them.
+        // A slow answer does not delay the others: whole ones wait for it, up to a bound.
         let mut under_way = self.open.iter().filter(|piece| !piece.task.is_finished()).count();
         while under_way < self.parallel
             && self.open.len() < 2 * self.parallel

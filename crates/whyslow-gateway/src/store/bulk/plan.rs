@@ -10,11 +10,11 @@ const LEAST_PART: u64 = 5 * MIB;
 const LARGEST_PART: u64 = 10 * MIB;
 /// S3 takes no more in one request.
 const MOST_AT_ONCE: u64 = 5 << 30;
-/// Of those that only S3's limits cut.
+/// The size of parts that only S3's limits bound.
 const LARGE_PART: u64 = 32 * MIB;
 /// S3 takes no more parts.
 const MOST_PARTS: u64 = 10_000;
-/// What a path is taken to carry until it shows otherwise: 1 Gbit/s in bytes per second.
+/// The assumed rate of a path until it is measured: 1 Gbit/s in bytes per second.
 const PATH_RATE: f64 = 125e6;
 /// Share of `tcp_wmem`'s third number that is in flight and waits behind it (measured on Linux
 /// 6.18).

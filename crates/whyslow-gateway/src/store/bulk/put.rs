@@ -19,7 +19,7 @@ const BETWEEN_ABORTS: Duration = Duration::from_millis(100);
 /// no object and no upload behind, as far as the store can be reached.
 ///
 /// # Errors
-/// Those of the store; [`ErrorKind::Body`] when the stream fails or has another size.
+/// Errors of the store; [`ErrorKind::Body`] if the stream fails or has another size.
 pub async fn put_in_parts(
     store: &Arc<dyn Store>,
     object: &ObjectName,

@@ -1,4 +1,4 @@
-//! What the two sides call the same things.
+//! Conversions between the terms of both sides.
 
 use crate::pool::{BodyError, ByteStream};
 use crate::store::{
@@ -27,12 +27,13 @@ pub(super) fn failed(error: Error) -> StoreError {
     StoreError { kind, repeat, message, place: None }
 }
 
-/// What the crate does not offer.
+/// Features that the crate lacks.
 pub(super) fn unsupported<T>(what: &str) -> Result<T, StoreError> {
     Err(StoreError::new(ErrorKind::Unsupported, format!("{what}: not in front of this store")))
 }
 
-/// Keys are paths there: without empty parts, `.` and `..`, and without a `/` at an end.
+/// These stores use keys as paths, so a key cannot have an empty part, `.`, `..`, or a `/` at an
+/// end.
 pub(super) fn path(key: &str) -> Result<Path, StoreError> {
     match Path::parse(key) {
         Ok(path) if path.as_ref() == key && !key.is_empty() => Ok(path),

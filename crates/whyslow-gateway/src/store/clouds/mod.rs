@@ -105,7 +105,7 @@ impl Store for CloudStore {
     ) -> Result<Download, StoreError> {
         let asked = GetOptions { range: range.map(convert::range), ..convert::conditions(conditions) };
         let result = self.open(object, asked).await;
-        // What is outside the object has no kind of its own there.
+        // The crate has no kind of error for a range outside the object.
         if let (Err(error), Some(range)) = (&result, range)
             && matches!(error.kind, ErrorKind::Server | ErrorKind::Invalid)
         {

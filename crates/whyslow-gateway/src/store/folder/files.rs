@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 /// A folder that is removed while a file is put into it is made again.
 const ATTEMPTS: u32 = 10;
 
-/// What a file system does not keep.
+/// Attributes that a file system does not keep.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct About {
     pub tag: String,
@@ -99,7 +99,7 @@ impl Draft {
         Ok(size)
     }
 
-    /// Makes it last, and puts it in place in one step.
+    /// Makes it durable, and moves it into place in one step.
     pub(super) fn place(self, about: &About, to: &Path, placing: Placing) -> Result<(), StoreError> {
         let here = |error| failed(&self.path, &error);
         let text = serde_json::to_vec(about).map_err(|error| StoreError::new(ErrorKind::Invalid, error.to_string()))?;
@@ -126,7 +126,7 @@ impl Draft {
     }
 }
 
-/// Makes last which files a folder has.
+/// Makes the list of a folder's files durable.
 #[cfg(unix)]
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -150,7 +150,7 @@ fn in_the_way(path: &Path, error: &io::Error) -> StoreError {
 const NO_ATTRIBUTE: &str = "the file was not stored by the gateway, or was copied without its extended attribute \
                             (cp -a and rsync -X keep it)";
 
-/// What belongs to an open file.
+/// The attributes of an open file.
 pub(super) fn about(file: &File, path: &Path) -> Result<About, StoreError> {
     let value = attribute::get(file, path).map_err(|error| failed(path, &error))?;
     let wrong = |why: &str| StoreError::new(ErrorKind::Foreign, why).at(path);

@@ -120,7 +120,7 @@ impl FolderStore {
         blocking(move || {
             let there = match files::open(&path, &key) {
                 Ok((_, info)) => Some(info),
-                // What no gateway stored has no tag that a condition could name.
+                // An object that no gateway stored has no tag for a condition.
                 Err(error) if matches!(error.kind, ErrorKind::NoSuchKey | ErrorKind::Foreign) => None,
                 Err(error) => return Err(error),
             };
@@ -150,7 +150,7 @@ fn remove(bucket: &Path, file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The bytes of an open file, whatever takes its place meanwhile.
+/// The bytes of an open file, even if another file takes its place.
 fn read(mut file: File, (first, end): (u64, u64)) -> ByteStream {
     let failed = |error: &dyn std::error::Error| BodyError::Source(error.to_string());
     if let Err(error) = file.seek(SeekFrom::Start(first)) {

@@ -22,7 +22,7 @@ pub(super) fn file_name(part: &str) -> String {
     }
 }
 
-/// The part of a key that a file's name stands for; none for a name that no key gives.
+/// The part of a key that a file's name encodes; `None` for a name that no key gives.
 pub(super) fn part(name: &str) -> Option<String> {
     let part = match name {
         "%" => String::new(),

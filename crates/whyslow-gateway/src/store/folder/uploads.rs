@@ -19,7 +19,7 @@ struct Begun {
     about: About,
 }
 
-/// Where uploads are.
+/// The folder of uploads.
 pub(super) fn folder(root: &Path) -> PathBuf {
     root.join(names::OURS).join("uploads")
 }
@@ -134,7 +134,7 @@ pub(super) fn list(root: &Path, bucket: &str, prefix: &str) -> Result<Vec<Upload
         let entry = entry.map_err(here)?;
         let Ok(id) = entry.file_name().into_string() else { continue };
         let begun = match read(&entry.path()) {
-            // It was completed or dropped meanwhile, or is about to begin.
+            // It was completed or dropped in the meantime, or is about to begin.
             Err(error) if error.kind == ErrorKind::NoSuchKey => continue,
             begun => begun?,
         };

@@ -37,7 +37,7 @@ struct Page<'a> {
     /// So are keys that begin with this, and those before them.
     past: String,
     listing: Listing,
-    /// What was listed last, as a token.
+    /// The last listed name, as a token.
     last: String,
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often a request is made at most.
+/// Maximum number of attempts for a request.
 const ATTEMPTS: u32 = 5;
 /// The first pause before another try is half of this on average; each next one is twice as long.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -136,7 +136,7 @@ fn pause(attempt: u32, least: Duration) -> Duration {
     least + most.mul_f64(fastrand::f64())
 }
 
-/// What an answer of S3 means.
+/// The error that an answer of S3 means.
 pub(super) fn error(status: StatusCode, code: &str, message: &str, headers: &HeaderMap, has_key: bool) -> StoreError {
     let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
     let soon = after.unwrap_or(PAUSE).min(LONGEST_PAUSE);

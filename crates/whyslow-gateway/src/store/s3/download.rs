@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// Attempts to get the rest without a byte in between.
 const ATTEMPTS: u32 = 4;
 
-/// What is being read.
+/// The part that is left to read.
 pub(super) struct Rest {
     pub client: Arc<Client>,
     /// Without its range.
     pub ask: Ask,
     pub options: ReadOptions,
-    /// What the object must still be.
+    /// The tag that the object must still have.
     pub tag: String,
     /// The next byte, and the one behind the last.
     pub next: u64,
@@ -72,7 +72,7 @@ impl State {
 }
 
 impl Rest {
-    /// What has arrived is not sent again, and another object's bytes never follow.
+    /// Bytes that have arrived are not sent again, and another object's bytes never follow.
     async fn ask_again(&self) -> Result<Answer, BodyError> {
         let failed = |why: String| BodyError::Source(why);
         let range = format!("bytes={}-{}", self.next, self.end - 1);

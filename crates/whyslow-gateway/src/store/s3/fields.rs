@@ -26,7 +26,7 @@ pub(super) fn conditions(ask: Ask, conditions: &Conditions) -> Ask {
         .header_if(IF_UNMODIFIED_SINCE, date(conditions.if_unmodified_since).as_deref())
 }
 
-/// The same of a copy's source.
+/// The same for a copy's source.
 pub(super) fn source_conditions(ask: Ask, conditions: &Conditions) -> Ask {
     let date = |time: Option<SystemTime>| time.map(httpdate::fmt_http_date);
     let name = HeaderName::from_static;
@@ -36,7 +36,7 @@ pub(super) fn source_conditions(ask: Ask, conditions: &Conditions) -> Ask {
         .header_if(name("x-amz-copy-source-if-unmodified-since"), date(conditions.if_unmodified_since).as_deref())
 }
 
-/// What is stored with an object.
+/// Adds the attributes that are stored with an object.
 pub(super) fn metadata(mut ask: Ask, options: &PutOptions) -> Result<Ask, StoreError> {
     ask = ask.header_if(CONTENT_TYPE, options.content_type.as_deref());
     for (name, value) in &options.metadata {

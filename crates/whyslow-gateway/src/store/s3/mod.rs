@@ -40,9 +40,9 @@ pub struct S3Options {
     pub endpoint: Endpoint,
     /// How buckets are named.
     pub addressing: Addressing,
-    /// As it is signed: `us-east-1` where the service has none.
+    /// The region of signatures: `us-east-1` if the service has none.
     pub region: String,
-    /// None: requests are not signed.
+    /// `None` if requests are not signed.
     pub credentials: Option<Credentials>,
     /// Its connections.
     pub pool: PoolOptions,
@@ -59,7 +59,7 @@ pub struct S3Store {
 }
 
 impl S3Store {
-    /// Makes one, and sends nothing yet.
+    /// Makes a store, and sends nothing yet.
     ///
     /// # Errors
     /// When no certificate authority can be read.
@@ -133,7 +133,7 @@ impl Store for S3Store {
     async fn put(&self, object: &ObjectName, body: Body, options: &PutOptions) -> Result<Stored, StoreError> {
         match self.bodies(&object.bucket).await? {
             Bodies::Chunked => objects::put(&self.client, object, &body.in_chunks(), options).await,
-            // Of nothing, nothing can be missing.
+            // An empty body cannot be cut.
             Bodies::Uploads { .. } if !body.is_empty() => {
                 whole::put_as_upload(&self.client, object, body, options).await
             }
@@ -195,7 +195,7 @@ impl Store for S3Store {
     }
 
     async fn put_part(&self, upload: &Upload, number: u32, body: Body) -> Result<Part, StoreError> {
-        // One that is cut has no tag that an upload could be completed with.
+        // A cut part has no tag to complete an upload with.
         uploads::put_part(&self.client, upload, number, &body).await
     }
 

@@ -18,7 +18,7 @@ use md5::{Digest, Md5};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;
 
-/// Most that one DeleteObjects names.
+/// Maximum that one DeleteObjects names.
 const MOST_DELETED: usize = 1000;
 
 pub(super) fn ask(method: Method, object: &ObjectName) -> Ask {

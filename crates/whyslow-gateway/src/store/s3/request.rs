@@ -13,11 +13,11 @@ use http::{Method, Request};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::time::SystemTime;
 
-/// What stays as it is in SigV4's URIs: unreserved characters (RFC 3986 section 2.3).
+/// Characters that stay in SigV4's URIs: unreserved ones (RFC 3986 section 2.3).
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const PATH: &AsciiSet = &QUERY.remove(b'/');
 
-/// What the signer writes for a body in chunks.
+/// The signer's name of a body in chunks.
 const CHUNKED: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
 /// How a bucket is named in a request.
@@ -140,7 +140,7 @@ impl Ask {
         };
         let instructions = signer.instructions((&request, payload), &format!("{endpoint}{uri}"), keys)?;
         instructions.apply_to_request_http1x(&mut request);
-        // What the signer writes is for requests with the whole URI; ours has its path alone.
+        // The signer needs the whole URI; our requests have the path alone.
         *request.uri_mut() = uri.parse().map_err(|error: http::uri::InvalidUri| wrong(error.to_string()))?;
         Ok(request)
     }

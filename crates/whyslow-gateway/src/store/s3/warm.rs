@@ -35,7 +35,7 @@ pub(super) enum Parked {
     There(String),
     /// A burst into it failed: it may be there, or gone.
     Doubtful,
-    /// It was dropped for good: a burst that comes late makes no other.
+    /// It was dropped permanently: a late burst does not begin another.
     Over,
 }
 

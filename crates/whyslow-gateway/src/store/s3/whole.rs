@@ -35,7 +35,7 @@ pub enum Bodies {
     /// In chunks, with a checksum behind them (`aws-chunked`). Services that take this notice a
     /// missing end.
     Chunked,
-    /// As they are, with a Content-Length: the service drops shorter ones.
+    /// Unchanged, with a Content-Length: the service drops shorter ones.
     Plain {
         /// Why not in chunks.
         no_chunks: String,
@@ -46,7 +46,7 @@ pub enum Bodies {
         /// Why not in chunks.
         no_chunks: String,
     },
-    /// As they are: the service could not be tried out.
+    /// Unchanged: the service could not be tested.
     Untried {
         /// Why not.
         why: String,
@@ -67,7 +67,7 @@ pub(super) async fn try_out(client: &Client, bucket: &str) -> Result<Bodies, Sto
         Err(error) => return Ok(Bodies::Untried { why: refusal(error)? }),
     };
     let found = chunks_fail(client, &upload).await;
-    // One that stays behind holds two parts of a few bytes; `clean` drops it.
+    // An upload that stays holds two parts of a few bytes; `clean` drops it.
     let _ = uploads::abort(client, &upload).await;
     let Some(no_chunks) = found? else { return Ok(Bodies::Chunked) };
     let upload = uploads::create(client, &object, &PutOptions::default()).await?;

@@ -58,7 +58,7 @@ pub(super) struct UploadAnswer {
     pub upload_id: String,
 }
 
-/// Of CompleteMultipartUpload and CopyObject.
+/// The answer to CompleteMultipartUpload and CopyObject.
 #[derive(Debug, Deserialize)]
 pub(super) struct TagAnswer {
     #[serde(rename = "ETag")]

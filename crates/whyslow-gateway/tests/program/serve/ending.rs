@@ -91,7 +91,7 @@ fn killed_in_the_middle_it_loses_and_tears_nothing() {
         // It is one that was sent, whole; which of those that ran at once came last is open.
         let number = (body.len() - 1000) / 20;
         assert!(number % 100 == key && number < begun && body == pattern(body.len(), number), "{key}");
-        // Eight run at once: none that was acknowledged eight rounds ago comes back.
+        // Eight run at once: no object that was acknowledged eight rounds ago is missing.
         let last = acknowledged.iter().filter(|(_, other)| **other == key).map(|(number, _)| *number).max();
         assert!(last.is_none_or(|last| number + 800 > last), "{key}: {number} after {last:?}");
     }

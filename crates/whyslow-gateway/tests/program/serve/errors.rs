@@ -102,7 +102,7 @@ fn an_argument_goes_before_a_variable_and_that_before_the_file() {
         output(&mut command).2
     };
     assert!(run(None, &[]).contains("--memory: at least 32 MiB"));
-    // What comes next is wrong as well.
+    // The next option is wrong, too.
     let listen = ["--tls-cert", "x"];
     assert!(run(Some("1GiB"), &listen).contains("--tls-key FILE"));
     assert!(run(Some("1GiB"), &["--memory", "2MiB"]).contains("--memory: at least 32 MiB"));

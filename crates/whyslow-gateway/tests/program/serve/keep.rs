@@ -15,7 +15,7 @@ fn packets_of_slow_transfers_are_kept() {
     if !rustix::process::geteuid().is_root() {
         return skip(Lack::Machine, "root is needed to capture packets");
     }
-    // What captures, and what explains it.
+    // The programs that capture and explain.
     let Some(whyslow) = neighbour("whyslow") else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let far = listener.local_addr().unwrap();

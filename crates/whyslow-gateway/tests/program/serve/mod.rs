@@ -36,7 +36,7 @@ fn set_up_in_three_commands() {
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     let (code, _, errors) = output(&mut place.command(&["init", "keys"]));
-    assert!(code == Some(2) && errors.contains("operator.key is there already"), "{errors}");
+    assert!(code == Some(2) && errors.contains("operator.key already exists"), "{errors}");
 
     let secret = std::fs::read_to_string(place.at("keys/access.key")).unwrap();
     assert!(!printed.contains(secret.trim()));
@@ -64,7 +64,7 @@ fn set_up_in_three_commands() {
     assert!(std::fs::read(&back).unwrap() == pattern(300_000, 1));
     let (code, printed, _) = curl("gateway:wrong", &["-T", file.to_str().unwrap(), &url("/a/two.bin")]);
     assert!(code == Some(22) && printed.contains("SignatureDoesNotMatch"), "{printed}");
-    // What is stored is an age file.
+    // The stored object is an age file.
     let stored = std::fs::read(place.at("store/photos/a/one.bin")).unwrap();
     assert!(stored.starts_with(b"age-encryption.org/v1\n"));
     let stderr = gateway.end();

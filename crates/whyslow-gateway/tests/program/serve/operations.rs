@@ -1,4 +1,4 @@
-//! What operators see and do.
+//! The view and the actions of operators.
 
 use super::running::{Place, Running, answer, ask, until};
 use super::{output, pattern};

@@ -56,7 +56,7 @@ pub struct Running {
     child: Child,
     pub address: SocketAddr,
     pub admin: SocketAddr,
-    /// What it printed there.
+    /// Its output there.
     stderr: Arc<Mutex<String>>,
     /// Reads that.
     reader: JoinHandle<()>,
@@ -161,14 +161,14 @@ impl Running {
         (status, head.to_owned())
     }
 
-    /// Most memory that it held so far, bytes (`VmHWM`).
+    /// Maximum memory that it held so far, bytes (`VmHWM`).
     pub fn most_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
-    /// What the administration answers.
+    /// An answer of the administration.
     pub fn administration(&self, path: &str) -> (u16, String) {
         let (status, body) = ask(self.admin, "GET", path, b"").unwrap();
         (status, String::from_utf8(body).unwrap())

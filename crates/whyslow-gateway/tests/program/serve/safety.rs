@@ -114,7 +114,7 @@ fn access_keys_are_read_again_at_sighup() {
     gateway.signal(rustix::process::Signal::HUP);
     let printed = |what: &str| gateway.stderr().contains(what);
     until("it read the keys", || printed("access keys and certificate were read again: gateway, second"));
-    // Settings that make no sense change nothing.
+    // Invalid settings change nothing.
     std::fs::write(place.at("keys/gateway.toml"), "unknown = 1\n").unwrap();
     gateway.signal(rustix::process::Signal::HUP);
     until("it refused the settings", || printed("the settings are as before: "));

@@ -1,4 +1,4 @@
-//! What a row of the table draws: a path and two programs.
+//! The parts of a drawn row: a path and two programs.
 
 use super::super::programs::Program;
 use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};

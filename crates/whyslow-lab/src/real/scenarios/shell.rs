@@ -58,7 +58,7 @@ pub(super) fn sftp_one(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.06, 0.14));
     all.extend(open("client"));
     all.push(verify(&["server.rwnd_limited <= 10%", "server.retransmitted <= 0", "server.max_in_flight <= 400kB"]));
-    // What one request asks for is what the server allows: 255 KiB.
+    // A request has the size that the server allows: 255 KiB.
     let server = programs::sshd(&programs::file("file", f64::from(chance.whole(35, 50)) * 261_120.0));
     let line = format!("exec sftp -q -R 1 {SSH} root@$SERVER:$DIR/www/file got");
     DrawnRun { settings: all, server, client: client("sftp", line).fix_edits("outstanding reads", "-R 1 ", "") }

@@ -73,7 +73,7 @@ fn hidden_hierarchies_are_read_through_a_process_that_sees_them() {
     let found = Cgroups::new(proc.path()).throttled("1:cpu:/web\n");
     let expected = Throttled { periods: 100, throttled: 60, time_us: 2_500_000 };
     assert_eq!(found, Some((expected, group.display().to_string())));
-    // What a process sees itself comes first.
+    // The path that a process sees itself comes first.
     write("self", 30, &format!("32 31 0:29 / {} rw - cgroup cgroup rw,cpu\n", proc.path().display()));
     assert_eq!(Cgroups::new(proc.path()).throttled("1:cpu:/web\n"), None);
 }

@@ -27,7 +27,7 @@ pub(super) enum Header {
 }
 
 impl Header {
-    /// What packets begin with once they are handed out.
+    /// The link type of packets that are handed out.
     pub(super) fn link_type(self) -> u16 {
         match self {
             Self::Ethernet { .. } => ETHERNET,
@@ -128,7 +128,7 @@ fn packet(space: &mut [u8], header: Header) -> Option<RingPacket<'_>> {
     Some(RingPacket { time_ns, link_type, interface, length, bytes, segment_size, outgoing })
 }
 
-/// Of `virtio_net_hdr`: flags, kind, the header's length, the segments' size.
+/// Reads `virtio_net_hdr`: flags, kind, the header's length, the segments' size.
 fn gso_size(vnet: &[u8]) -> Option<u16> {
     let size = u16_at(vnet, 4)?;
     (vnet[1] != NO_GSO && size > 0).then_some(size)

@@ -1,11 +1,11 @@
-//! What interfaces dropped before any filter.
+//! Drops of interfaces before any filter.
 
 use std::collections::BTreeMap;
 
-/// What each interface dropped, as counted when the watch began.
+/// The drops of each interface when the watch began.
 #[derive(Debug)]
 pub(super) struct InterfaceDrops {
-    /// Those that are watched; empty is all.
+    /// The watched devices; empty for all.
     names: Vec<String>,
     latest: BTreeMap<String, u64>,
     total: u64,

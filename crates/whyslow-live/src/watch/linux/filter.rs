@@ -1,4 +1,5 @@
-//! What the kernel lets into the ring: an expression of pcap-filter(7), or TCP and ICMP errors.
+//! The packets that the kernel lets into the ring: an expression of pcap-filter(7), or TCP and ICMP
+//! errors.
 //!
 //! Expressions are compiled by libpcap's compiler, as `tcpdump -ddd` runs it: a program needs no
 //! header of libpcap to build, works with a static musl build, and reads what the user wrote in a
@@ -17,7 +18,7 @@ use std::io;
 use std::ops::Range;
 use std::process::{Command, Stdio};
 
-/// What a socket shows.
+/// The values of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CaptureTarget<'a> {
     /// One interface, with its Ethernet headers.
@@ -165,7 +166,7 @@ fn misunderstood(expression: &str, printed: &str) -> FilterError {
     FilterError::Expression { expression: expression.to_owned(), message, at }
 }
 
-/// What stands between quotes, or behind a colon as in `illegal token: %`.
+/// The text between quotes, or after a colon as in `illegal token: %`.
 fn quoted(message: &str) -> Option<&str> {
     let between = |quote: char| {
         let (_, rest) = message.split_once(quote)?;
@@ -174,7 +175,7 @@ fn quoted(message: &str) -> Option<&str> {
     between('\'').or_else(|| between('"'))
 }
 
-/// Where a word stands in an expression, alone if it stands anywhere alone.
+/// The place of a word in an expression, preferably alone.
 fn find_word(expression: &str, word: &str) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
     let alone = |at: &usize| {

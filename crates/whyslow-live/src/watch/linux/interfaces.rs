@@ -11,7 +11,7 @@ pub(in crate::watch) fn name(index: u32) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Indexes and names of those that are named, each once.
+/// Indexes and names of the named interfaces, each once.
 pub(super) fn find(names: &[String]) -> Result<Vec<(u32, String)>, WatchError> {
     let find = |name: &String| {
         let index = if_nametoindex(name.as_str()).map_err(|_| {
@@ -26,7 +26,7 @@ pub(super) fn find(names: &[String]) -> Result<Vec<(u32, String)>, WatchError> {
     Ok(found)
 }
 
-/// Indexes and names of all there are.
+/// Indexes and names of all interfaces.
 pub(super) fn all() -> Vec<(u32, String)> {
     let Ok(all) = if_nameindex() else { return Vec::new() };
     all.iter().map(|one| (one.index(), one.name().to_string_lossy().into_owned())).collect()

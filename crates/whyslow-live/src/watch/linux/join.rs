@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub struct JoinInfo {
     /// This machine's end.
     pub local: SocketAddr,
-    /// The other one.
+    /// Address of the other end.
     pub remote: SocketAddr,
     /// The shift of the windows that the remote end announces: 0 without the option.
     pub snd_wscale: Option<u8>,
@@ -29,15 +29,15 @@ pub struct JoinInfo {
     pub timestamps: Option<bool>,
     /// Whether both ends have SACK.
     pub sack: Option<bool>,
-    /// Smoothed round trip, µs; none before a segment of this end was acknowledged.
+    /// Smoothed round trip, µs; `None` before a segment of this end was acknowledged.
     pub rtt_us: Option<u32>,
-    /// Least round trip of the last minutes, µs.
+    /// Minimum round trip of the last minutes, µs.
     pub min_rtt_us: Option<u32>,
     /// The owners of the socket.
     pub owners: Vec<Owner>,
 }
 
-/// Most addresses of a network namespace that are looked at.
+/// Maximum number of addresses of a network namespace that are looked at.
 const MOST_ADDRESSES: usize = 256;
 /// Options of both ends (`TCPI_OPT_*`).
 const TIMESTAMPS: u8 = 1;
@@ -46,7 +46,7 @@ const WINDOW_SCALE: u8 = 4;
 
 impl JoinInfo {
     fn new(socket: &Socket) -> Option<Self> {
-        // One that is being made has its handshake before it.
+        // A connection that is being made has its handshake before it.
         let is_open = !matches!(socket.state, State::Listen | State::SynSent | State::SynReceived);
         let info: &TcpInfo = socket.info.as_ref().filter(|_| is_open)?;
         let option = |bit: u8| info.options.map(|options| options & bit != 0);
@@ -101,13 +101,13 @@ pub struct Joined {
     pub missing: Vec<String>,
 }
 
-/// Whose connections are read.
+/// The namespaces whose connections are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of this network namespace.
+    /// Sockets of this network namespace.
     #[default]
     Own,
-    /// Those of all network namespaces, as pods have: the machine is a node.
+    /// Sockets of all network namespaces, as pods have: the machine is a node.
     Node,
 }
 

@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where a block's status stands in it (`tpacket_block_desc`).
+/// The offset of a block's status (`tpacket_block_desc`).
 const STATUS: usize = 8;
 
 /// The ring of a packet socket in this process' memory.
@@ -42,7 +42,7 @@ impl Map {
         Ok(Self { start, block_size, blocks })
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.blocks
     }
@@ -64,7 +64,7 @@ impl Map {
         self.status(index).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
     }
 
-    /// The block, if it is ours.
+    /// Returns the block if the kernel has released it.
     pub(super) fn take(&mut self, index: usize) -> Option<Taken<'_>> {
         self.is_ready(index).then_some(Taken { map: self, index })
     }

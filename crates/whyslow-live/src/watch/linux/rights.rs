@@ -31,16 +31,16 @@ pub struct User {
     pub gid: u32,
 }
 
-/// What is done with a file by its name after rights were dropped.
+/// How a file is used by its name after privileges were dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// It is read.
+    /// The file is read.
     Read,
     /// It is written next to its place, and then put there.
     Replace,
 }
 
-/// What remains after rights were dropped.
+/// The rights that remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// The user to become; `None` stays the same user.

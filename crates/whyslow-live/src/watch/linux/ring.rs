@@ -23,7 +23,7 @@ use whyslow_tcpinfo::sys as options;
 
 /// Bytes of a page; blocks are multiples of it.
 const PAGE: usize = 64 << 10;
-/// Most bytes of a block: what is retired at once.
+/// Maximum bytes of a block: what is retired at once.
 const BLOCK: usize = 1 << 20;
 /// The kernel's headers before a packet, and more.
 const HEADERS: usize = 256;
@@ -35,11 +35,11 @@ const VERSION: i32 = 2;
 /// How packets are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingOptions {
-    /// Names of interfaces; none is all of them.
+    /// Names of interfaces; empty for all.
     pub interfaces: Vec<String>,
     /// An expression of pcap-filter(7); without one TCP and ICMP errors are taken.
     pub filter: Option<String>,
-    /// Most bytes that are kept of a packet.
+    /// Maximum bytes that are kept of a packet.
     pub snaplen: u32,
     /// Bytes of the ring, which the kernel keeps in memory while it is open.
     pub size: usize,
@@ -158,7 +158,7 @@ impl Ring {
     fn wait(&self, timeout: Duration) -> Result<(), WatchError> {
         self.poll(timeout, || self.is_removed())?;
         if !self.map.is_ready(self.next) && self.is_removed() {
-            // What it had shown is in a block that the kernel still holds back.
+            // Packets that were announced are in a block that the kernel still holds.
             self.poll(2 * self.hold, || false)?;
             if let Some((_, name)) = self.only.as_ref().filter(|_| !self.map.is_ready(self.next)) {
                 return Err(WatchError::Removed(name.clone()));
@@ -172,7 +172,7 @@ impl Ring {
         self.only.as_ref().is_some_and(|(index, _)| interfaces::name(*index).is_none())
     }
 
-    /// Waits for a block, or until there is none to wait for.
+    /// Waits for a block, or until waiting is in vain.
     fn poll(&self, timeout: Duration, is_vain: impl Fn() -> bool) -> Result<(), WatchError> {
         let deadline = Instant::now().checked_add(timeout);
         while !self.map.is_ready(self.next) && !is_vain() {

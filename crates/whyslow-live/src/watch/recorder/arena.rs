@@ -15,7 +15,7 @@ const PADDING: u32 = u32::MAX;
 /// A packet's place: bytes written before it.
 pub(super) type Place = u64;
 
-/// What stands before a packet's bytes.
+/// The data before a packet's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub time_ns: u64,
@@ -86,7 +86,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Of this many bytes, at most.
+    /// An arena of at most this many bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self { memory: vec![0; bytes / ALIGN * ALIGN].into(), oldest: 0, end: 0 }
     }

@@ -1,7 +1,7 @@
 //! The entry of each connection: its handshake, the places of its packets, the number of evicted
 //! ones.
 //!
-//! A table of one size for good. When it is full, the connection that was silent for longest makes
+//! A table of constant size. When it is full, the connection that was silent for longest makes
 //! room.
 
 use super::arena::Place;
@@ -55,7 +55,7 @@ pub(super) struct Entry {
     pub held: u32,
     /// Packets that made room for newer ones.
     pub evicted: u64,
-    /// What the last save has written: to which file, and up to where.
+    /// The file and the place that the last save has reached.
     pub saved: Option<(u64, Place)>,
     older: u32,
     newer: u32,
@@ -153,7 +153,7 @@ impl Connections {
         Self { hasher, index, entries, pins, free_entry: 0, free_pin: 0, oldest, newest, used, forgotten }
     }
 
-    /// How many there are.
+    /// Number of connections.
     pub(super) fn len(&self) -> usize {
         self.used as usize
     }
@@ -258,7 +258,8 @@ impl Connections {
         true
     }
 
-    /// Makes room for a pin, by other connections that were silent for longest. Whether there is.
+    /// Makes room for a pin, by dropping connections that were silent for longest. Returns whether
+    /// there is room.
     fn has_pin(&mut self, entry: u32) -> bool {
         while self.free_pin == NONE && self.oldest != entry && self.oldest != NONE {
             self.forget_oldest();
@@ -335,7 +336,7 @@ impl Connections {
         self.used -= 1;
     }
 
-    /// Takes it out of the order of last packets.
+    /// Removes the connection from the order of last packets.
     fn unlink(&mut self, entry: u32) {
         let Entry { older, newer, .. } = self.entries[entry as usize];
         match newer {
@@ -348,7 +349,7 @@ impl Connections {
         }
     }
 
-    /// Makes it the newest.
+    /// Makes the connection the newest one.
     fn link(&mut self, entry: u32) {
         let this = &mut self.entries[entry as usize];
         (this.older, this.newer) = (self.newest, NONE);

@@ -1,4 +1,4 @@
-//! Finds a connection's entry: a hash table of entry numbers, of one size for good.
+//! Finds a connection's entry: a hash table of entry numbers, of constant size.
 
 /// No entry.
 const EMPTY: u32 = u32::MAX;

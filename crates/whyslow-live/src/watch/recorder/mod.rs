@@ -19,7 +19,7 @@ use super::segment::{Connection, Segment};
 use arena::{Arena, Header, Place};
 use connections::Connections;
 
-/// Least memory, bytes.
+/// Minimum memory, bytes.
 const LEAST: usize = 1 << 20;
 /// One part of the memory is for the connections, the others are for packets.
 const PARTS: usize = 4;
@@ -29,7 +29,7 @@ const PARTS: usize = 4;
 pub struct RecorderCounts {
     /// Packets that were given to it.
     pub packets: u64,
-    /// Those of them that belong to no connection, and are not held.
+    /// Packets of no connection, which are not held.
     pub of_no_connection: u64,
     /// Longer than a quarter of the memory for packets, so that they are not held.
     pub too_long: u64,
@@ -57,13 +57,13 @@ pub struct HeldPacket<'a> {
     pub time_ns: u64,
     /// Its number among all packets.
     pub frame: u64,
-    /// What `bytes` begins with.
+    /// The link type of `bytes`.
     pub link_type: u16,
     /// Index of the interface.
     pub interface: u32,
     /// Bytes that it had.
     pub length: u32,
-    /// The first of them.
+    /// Its first bytes.
     pub bytes: &'a [u8],
     /// None of the handshake, which is held apart.
     pub(super) place: Option<Place>,
@@ -77,16 +77,16 @@ impl HeldPacket<'_> {
     }
 }
 
-/// What is not held of a connection.
+/// The part of a connection that is not held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldCounts {
-    /// Packets between the handshake and those that are.
+    /// Number of missing packets between the handshake and the packets here.
     pub missing: u64,
     /// Whether the connection was seen to begin.
     pub has_handshake: bool,
 }
 
-/// What is held of a connection.
+/// The held part of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
     pub entry: u32,
@@ -94,7 +94,7 @@ pub(super) struct Holding {
     pub evicted: u64,
     /// Whether the connection was seen to begin.
     pub has_handshake: bool,
-    /// What was saved of it before.
+    /// The packets that were saved before.
     pub saved: Option<(u64, Place)>,
 }
 
@@ -204,7 +204,7 @@ impl Recorder {
         Some(HeldCounts { missing, has_handshake: holding.has_handshake })
     }
 
-    /// What is held of a connection, if anything is.
+    /// The held part of a connection, if any.
     pub(super) fn holding(&self, connection: &Connection) -> Option<Holding> {
         let entry = self.connections.find(connection)?;
         let has_handshake = self.connections.has_handshake(entry);
@@ -235,7 +235,7 @@ impl Recorder {
         pinned.chain(chained.skip_while(move |held| held.place < Some(from)))
     }
 
-    /// All of the connection until now is in this file.
+    /// Notes that this file contains the whole connection up to now.
     pub(super) fn set_saved(&mut self, holding: &Holding, file: u64) {
         let end = self.arena.end();
         self.connections.get_mut(holding.entry).saved = Some((file, end));

@@ -1,4 +1,4 @@
-//! What a recorder holds against what a list would hold.
+//! Compares a recorder's content with that of a list.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

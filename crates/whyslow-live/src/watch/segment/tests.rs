@@ -32,7 +32,7 @@ pub(crate) fn ipv4(from: &str, to: &str, sequence: u32, flags: u8) -> Vec<u8> {
     ipv4_header(from.ip(), to.ip(), TCP, &tcp(from, to, sequence, flags))
 }
 
-/// The same in IPv6, behind these extension headers.
+/// The same in IPv6, after these extension headers.
 pub(crate) fn ipv6(from: &str, to: &str, extensions: &[(u8, &[u8])], flags: u8) -> Vec<u8> {
     let (from, to) = (end(from), end(to));
     let (IpAddr::V6(source), IpAddr::V6(destination)) = (from.ip(), to.ip()) else { panic!("IPv6 is asked for") };

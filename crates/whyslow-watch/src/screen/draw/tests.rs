@@ -91,7 +91,7 @@ fn keys_sort_filter_freeze_and_save() {
     assert!(matches!(saved, Does::Save(..)), "{saved:?}");
     press(&mut view, &[KeyCode::Esc]);
     assert_eq!(view.shown().len(), all);
-    // What comes while it is frozen comes when it is not.
+    // Transfers that come while it is frozen appear afterwards.
     press(&mut view, &[KeyCode::Char('f')]);
     let batch = Batch { records: records("codel-server", 9), ..Batch::default() };
     view.add(batch, &mut Tally::default());

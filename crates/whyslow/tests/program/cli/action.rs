@@ -45,7 +45,7 @@ impl Job {
     }
 }
 
-/// The lines that the runner takes for commands of the workflow.
+/// The lines that the runner reads as commands of the workflow.
 fn commands(output: &Output) -> Vec<String> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let (mut all, mut stopped) = (Vec::new(), None::<String>);

@@ -160,7 +160,7 @@ fn files_that_continue_each_other_are_one_capture() {
     let picture = |args: &[&str]| text(&[args, &["--svg"]].concat());
     let set = picture(&[&parts[0], &parts[1], &parts[2], "--connection", "2"]);
     assert_eq!(set, picture(&[&format!("{whole}#2")]));
-    // Of two places the connection's own capture is read.
+    // If there are two places, the connection's own capture is read.
     let (two, frames) = rows(&text(&[&sample("loss-server"), &sample("loss-client"), "--connection", "2", "--csv"]));
     let second = json(&[sample("loss-server").into(), sample("loss-client").into()])["captures"][1]["path"].clone();
     assert_eq!(two, rows(&text(&[second.as_str().unwrap(), "--csv"])).0);
@@ -183,7 +183,7 @@ fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains(&format!("{} B came", with_separators(bytes.len()))), "{stderr}");
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "nothing stays");
-    // What is read once is not kept.
+    // Input that is read once is not kept.
     assert!(piped(&["--markdown"]).stderr.is_empty());
     let graphs = folder.put("y", b"").with_file_name("graphs");
     let output = piped(&["--xplot", "-o", graphs.to_str().unwrap()]);

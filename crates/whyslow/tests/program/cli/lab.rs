@@ -72,7 +72,7 @@ fn a_run_does_not_replace_the_file_that_describes_it() {
             assert!(error.contains("which is replaced: name another folder"), "{error}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
-        // What is printed goes nowhere else either.
+        // The output goes to no other file.
         let onto = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_whyslow"));
         let done = command.args(["lab", "list"]).arg(&file).stdout(onto).stderr(Stdio::piped()).output().unwrap();

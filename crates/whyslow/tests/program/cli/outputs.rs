@@ -242,7 +242,7 @@ fn graphs_are_all_there_or_none_and_the_one_that_failed_is_named() {
     assert!(message.starts_with(&format!("whyslow: {at}/in.pcap.1.")), "{message}");
     assert!(message.ends_with(".xpl: File too large (os error 27)\n") && message.lines().count() == 1, "{message}");
     assert_eq!(names(folder.0.path()), ["in.pcap"], "no folder was made for nothing");
-    // Those of an earlier run stay as they are.
+    // Files of an earlier run stay.
     whyslow().args(["export", input, "--xplot", "-o", at]).assert().code(0);
     let all =
         || names(&graphs).into_iter().map(|name| (fs::read(graphs.join(&name)).unwrap(), name)).collect::<Vec<_>>();
@@ -337,7 +337,7 @@ fn an_input_that_cannot_be_read_leaves_the_old_file() {
         complaint(whyslow().arg("export").arg(&input).args(args).arg("-o").arg(&output));
         assert_eq!(fs::read(&output).unwrap(), b"old");
         assert_eq!(names(folder.0.path()), ["in.pcap", "out.csv"]);
-        // Then of a capture that can be, in which the rest is not.
+        // Then of a readable capture whose other parts are unreadable.
         fs::write(&input, &bytes).unwrap();
     }
 }
@@ -357,7 +357,7 @@ fn special_files_are_written_directly() {
     whyslow().args(["export", input, "--csv", "-o", "/dev/null"]).assert().code(0).stdout("").stderr("");
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         whyslow().args(["export", input, "--csv", "-o", name]).assert().code(0).stdout(expected.clone());
-        // What is in stdout's file already stays.
+        // Text that is in stdout's file already stays.
         shell(&format!("{{ echo head; \"$0\" export \"$1\" --csv -o {name}; }} > all.csv"));
         assert_eq!(fs::read(folder.0.path().join("all.csv")).unwrap(), [b"head\n", expected.as_slice()].concat());
     }

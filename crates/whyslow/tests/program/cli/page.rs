@@ -29,7 +29,7 @@ struct View {
     temporary: TempDir,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 struct Reply {
     /// 0 where there was none.
@@ -85,7 +85,7 @@ impl View {
         stream
     }
 
-    /// What comes back when these bytes were sent.
+    /// The response to these bytes.
     fn ask(&self, bytes: impl AsRef<[u8]>) -> Reply {
         reply(&mut self.send(bytes))
     }
@@ -99,7 +99,7 @@ impl View {
     }
 
     fn state(&self) -> Value {
-        // Of very many connections one may have to go before its request was read.
+        // If there are very many connections, one may be closed before its request was read.
         let answered = || Some(self.get("state")).filter(|reply| reply.status == 200);
         serde_json::from_slice(&until("the state is given", answered).body).unwrap()
     }
@@ -132,12 +132,12 @@ impl View {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
-    /// All that it keeps.
+    /// All files that it keeps.
     fn stored_files(&self) -> Vec<PathBuf> {
         let mut all = Vec::new();
         let mut folders = vec![self.temporary.path().to_owned()];
         while let Some(folder) = folders.pop() {
-            // What goes meanwhile is gone.
+            // A file may disappear during the search.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 if entry.path().is_dir() {
                     folders.push(entry.path());
@@ -187,7 +187,7 @@ fn until<T>(what: &str, mut is_so: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// All that comes until the other end closes, which it may do with bytes of ours unread.
+/// All bytes until the other end closes, which may happen before it has read all of ours.
 fn reply(stream: &mut TcpStream) -> Reply {
     let mut bytes = Vec::new();
     let mut block = [0; 1 << 16];

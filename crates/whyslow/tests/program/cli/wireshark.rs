@@ -8,7 +8,8 @@ fn file(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// What tshark prints of a sample with the plugin: stdout, then the plugin's own lines of stderr.
+/// The output of tshark for a sample with the plugin: stdout, then the plugin's own lines of
+/// stderr.
 fn plugin(sample: &str, program: &str, arguments: &[&str], options: &[&str]) -> (String, String) {
     let mut tshark = Command::new("tshark");
     // Without the user's settings and plugins.

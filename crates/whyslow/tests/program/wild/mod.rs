@@ -134,7 +134,7 @@ pub(super) fn costs(connections: &[&Value], over: &[Value]) -> Costs {
             connection[parts].as_array().map(Vec::as_slice).unwrap_or_default().iter().for_each(&mut add);
         }
     }
-    // What is shared is a finding of each connection too.
+    // A shared finding is a finding of each connection, too.
     let spans: Vec<_> = over.iter().filter(|finding| finding["shared"] != true).cloned().collect();
     add(&serde_json::json!({ "findings": spans }));
     costs
@@ -150,7 +150,7 @@ pub(super) fn top(costs: &Costs) -> Option<&str> {
     most.or_else(ended).map(|(cause, _)| cause.as_str())
 }
 
-/// What is wrong with the verdict, and the confidence of it.
+/// The error of the verdict, and its confidence.
 fn judge(truth: &Truth, costs: &Costs, problems: &BTreeSet<&str>) -> Option<(String, f64)> {
     let expected = |cause: &str| truth.expect.iter().any(|expected| expected == cause);
     let first = top(costs);
@@ -203,7 +203,7 @@ fn problems<'a>(connections: &[&'a Value], analysis: &'a Value) -> BTreeSet<&'a 
     holders.flat_map(|holder| holder["problems"].as_array().unwrap()).filter_map(|p| p["slug"].as_str()).collect()
 }
 
-/// What the program prints with `--json`, when it does not contradict itself.
+/// The output of `--json`, after a check for contradictions.
 ///
 /// # Errors
 /// The error message if the program fails.
@@ -215,7 +215,7 @@ pub(super) fn explain(path: &Path) -> Result<Value, String> {
         return Err(format!("refused: {}", String::from_utf8_lossy(&out.stderr).trim()));
     }
     let analysis = serde_json::from_slice(&out.stdout).map_err(|error| error.to_string())?;
-    // What holds for every explanation may change with the program.
+    // These rules may change with the program.
     if another.is_none() {
         common::consistent(&analysis)?;
     }

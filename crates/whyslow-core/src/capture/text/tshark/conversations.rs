@@ -14,7 +14,7 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// Most stored conversations; the oldest ones are dropped.
+/// Maximum number of stored conversations; the oldest ones are dropped.
 const MAX_CONVERSATIONS: usize = 16_384;
 /// Distance between the numbers of two connections with the same ends: Wireshark restarts from 0.
 const NEXT_CONNECTION: u32 = 0x2000_0000;

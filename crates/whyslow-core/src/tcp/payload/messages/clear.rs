@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use whyslow_analysis::types::Side;
 use whyslow_units::Time;
 
-/// Most buffered bytes of a side after a hole: a window of a fast path, and more than any
-/// reordering.
+/// Maximum number of buffered bytes of a side after a hole: a window of a fast path, and more than
+/// any reordering.
 const MAX_HELD: usize = 128 << 10;
 /// Approximate size of an entry without its bytes.
 const ENTRY: usize = 64;

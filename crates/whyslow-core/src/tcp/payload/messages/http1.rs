@@ -8,7 +8,8 @@ use crate::tcp::payload::kind::PayloadKind;
 use crate::tcp::payload::protocol::GATHER_MAX;
 use std::collections::VecDeque;
 
-/// Most pending requests of one connection. If a client sends more, responses cannot be matched.
+/// Maximum number of pending requests of one connection. If a client sends more, responses cannot
+/// be matched.
 const MAX_PIPELINED: usize = 256;
 
 /// Position of a direction's parser.

@@ -5,7 +5,7 @@
 use super::framed::{Format, Part, Request, Role, Split};
 use whyslow_analysis::types::RequestProtocol;
 
-/// Most bytes of a line that are parsed.
+/// Maximum bytes of a line that are parsed.
 const LINE: usize = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

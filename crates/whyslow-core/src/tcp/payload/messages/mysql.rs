@@ -17,7 +17,7 @@ const MORE_RESULTS: u16 = 8;
 /// A packet of this length continues in the next one.
 const LONGEST: u64 = 0x00ff_ffff + 4;
 const HEADER: usize = 4;
-/// Most prepared statements that are remembered.
+/// Maximum number of prepared statements that are remembered.
 const MAX_STATEMENTS: usize = 256;
 
 /// The server's next packets.

@@ -16,7 +16,7 @@ const CANCEL_REQUEST: u32 = 80_877_102;
 const MAX_STARTUP: u32 = 10_000;
 /// Longest message (`PQ_LARGE_MESSAGE_LIMIT` of the server).
 const MAX_MESSAGE: u32 = 1 << 30;
-/// Most prepared statements that are remembered.
+/// Maximum number of prepared statements that are remembered.
 const MAX_STATEMENTS: usize = 256;
 
 #[derive(Clone, Debug, Default)]

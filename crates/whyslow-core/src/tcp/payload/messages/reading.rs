@@ -7,10 +7,11 @@ use crate::tcp::payload::protocol::LIST_MAX;
 use whyslow_analysis::types::Product;
 use whyslow_units::Time;
 
-/// Most bytes of a message that are kept for parsing: in all of these protocols fields precede
+/// Maximum bytes of a message that are kept for parsing: in all of these protocols fields precede
 /// data, and the label of an SQL statement is shorter.
 pub(super) const HEAD_MAX: usize = 2 << 10;
-/// Most pending requests of one connection: clients of Redis and Kafka pipeline a few hundred.
+/// Maximum number of pending requests of one connection: clients of Redis and Kafka pipeline a few
+/// hundred.
 pub(super) const MAX_PENDING: usize = 1024;
 
 /// Position of some bytes: the first byte of their record or segment, and the capture times of its

@@ -9,7 +9,7 @@ use super::framed::{Format, Part, Request, Role, Split};
 /// aggregate.
 const MAX_BULK: u64 = 512 << 20;
 const MAX_PARTS: u64 = 1 << 20;
-/// Most bytes of a string that are parsed: command names are shorter.
+/// Maximum bytes of a string that are parsed: command names are shorter.
 const NAME: usize = 32;
 
 /// Commands that wait for an event.

@@ -3,7 +3,7 @@
 use crate::tcp::payload::protocol::LIST_MAX;
 use whyslow_units::Time;
 
-/// Most requests of a connection that are kept: the first ones.
+/// Maximum number of requests of a connection that are kept: the first ones.
 pub(super) const MAX_REQUESTS: usize = 1024;
 
 /// A request and its response, with capture times.

@@ -1,16 +1,16 @@
-//! How new connections begin, as the route has it (ip-route(8)).
+//! The initial window of new connections, as the route sets it (ip-route(8)).
 
 use std::net::IpAddr;
 use std::time::Duration;
 use whyslow_gateway::pool::Pool;
 use whyslow_tcpinfo::routes::{Route, route_to};
 
-/// From this round trip on a few of them are what a person waits for.
+/// From this round trip on, a few round trips are noticeable.
 const LONG: Duration = Duration::from_millis(20);
 /// Two round trips fewer for 1 MB than with 10 segments (RFC 6928); more bursts into queues.
 const INITCWND: u32 = 40;
 
-/// How connections begin, where that costs much.
+/// A warning about the initial window, if it costs much.
 pub(super) async fn of(pool: &Pool) -> Option<String> {
     let rtt = pool.rtt().filter(|rtt| *rtt >= LONG)?;
     let endpoint = pool.endpoint();

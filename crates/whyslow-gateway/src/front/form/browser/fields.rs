@@ -13,7 +13,7 @@ const META: &str = "x-amz-meta-";
 /// Fields that a PUT would have in its header, besides those that begin with `x-amz-`.
 const HEADERS: [&str; 6] =
     ["cache-control", "content-disposition", "content-encoding", "content-language", "content-md5", "expires"];
-/// Fields of the signature, and those that would be about the request and not about the object.
+/// Fields of the signature, and fields of the request that do not belong to the object.
 const NOT_HEADERS: [&str; 7] = [
     "x-amz-algorithm",
     "x-amz-content-sha256",
@@ -29,8 +29,8 @@ const NOT_HEADERS: [&str; 7] = [
 pub(in crate::front::form) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
-    /// A name that comes twice is refused: the policy would be compared with one of them, and the
-    /// other one could count.
+    /// A repeated name is refused: the policy might be checked against one value, and the other
+    /// value used.
     pub(in crate::front::form) fn add(&mut self, name: &str, value: String) -> S3Result<()> {
         match self.0.insert(name.to_ascii_lowercase(), value) {
             Some(_) => Err(invalid(format!("the form has two fields {name}"))),
@@ -74,7 +74,7 @@ impl Fields {
         Ok(headers)
     }
 
-    /// What is stored with the object.
+    /// Attributes to store with the object.
     pub(super) fn attributes(&self, headers: &HeaderMap, content_type: Option<String>) -> S3Result<Attributes> {
         refuse(headers)?;
         let own = self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(META)?.to_owned(), value.clone())));

@@ -45,7 +45,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Where STS is: what is set, or the region's, or the global one.
+    /// The address of STS: the setting, or the region's, or the global one.
     pub(super) fn sts(&self) -> Result<String, CredentialsError> {
         let region = self.region()?;
         Ok(self.get("AWS_ENDPOINT_URL_STS").unwrap_or_else(|| match region {

@@ -16,7 +16,7 @@ pub enum CredentialsError {
         file: PathBuf,
         /// The profile in it.
         profile: String,
-        /// What asking the instance's metadata service gave.
+        /// The result of asking the instance's metadata service.
         why: String,
     },
     /// One of two is there.
@@ -24,9 +24,9 @@ pub enum CredentialsError {
     Half {
         /// Where.
         place: String,
-        /// What is there.
+        /// The setting that exists.
         there: &'static str,
-        /// What is not.
+        /// The missing setting.
         missing: &'static str,
     },
     /// A profile was asked for by name, and is not there.
@@ -53,10 +53,10 @@ pub enum CredentialsError {
     Unsupported {
         /// Which profile.
         place: String,
-        /// What is in it.
+        /// The missing member.
         key: &'static str,
     },
-    /// The address makes no sense, or a secret would go there in the clear.
+    /// The address is invalid, or a secret would go there unencrypted.
     #[error("{place}: {why}")]
     Address {
         /// Which variable.

@@ -78,7 +78,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Where they come from, in words.
+    /// Their source, in words.
     pub fn origin(&self) -> String {
         self.shared.source.to_string()
     }

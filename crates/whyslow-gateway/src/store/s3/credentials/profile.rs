@@ -42,7 +42,7 @@ fn text(file: &Path) -> Result<Zeroizing<String>, CredentialsError> {
 fn value(text: &str, profile: &str, name: &str) -> Option<String> {
     let mut is_in = false;
     for line in text.lines() {
-        // What is indented belongs to the key above it.
+        // An indented line belongs to the key above it.
         if line.starts_with([' ', '\t']) {
             continue;
         }

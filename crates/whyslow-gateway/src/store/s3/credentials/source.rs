@@ -8,11 +8,11 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Of the container services ECS and EKS (their documentation of the full URI).
+/// Addresses of the container services ECS and EKS (their documentation of the full URI).
 const CONTAINER_HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 const INSTANCE: &str = "http://169.254.169.254";
 
-/// Where keys come from.
+/// The source of keys.
 #[derive(Debug)]
 pub(super) enum Source {
     /// They are here.
@@ -27,7 +27,7 @@ pub(super) enum Source {
     Process(String),
 }
 
-/// What a container shows its agent.
+/// The settings in a container's environment.
 #[derive(Debug)]
 pub(super) enum Token {
     None,

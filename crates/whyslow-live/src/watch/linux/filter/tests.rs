@@ -18,8 +18,8 @@ fn accepted_length(program: &[Instruction], packet: &[u8]) -> Option<usize> {
     to.read(&mut space).ok()
 }
 
-/// For packets that begin with the network layer: a socket pair knows no protocol, so that it is
-/// put in.
+/// The program for packets that begin with the network layer. A socket pair has no protocol, so it
+/// is put in.
 fn cooked_of(protocol: u32) -> Vec<Instruction> {
     let mut program = default::cooked();
     let load_immediate = 0;

@@ -1,4 +1,4 @@
-//! What is kept: for this user alone, and no longer than the program runs.
+//! Kept files: readable by this user alone, and removed at the end.
 
 use super::{View, loss, reply, until};
 use rustix::process::{Pid, Signal, kill_process};

@@ -31,7 +31,7 @@ fn forged(token: &str, host: &str, port: u16) -> Vec<(u16, String)> {
         (421, get(&format!("/{token}/state"), "")),
         (421, get(&format!("http://evil.example/{token}/state"), host)),
         (400, get(&format!("/{token}/state"), &format!("{host}Host: evil.example\r\n"))),
-        // Where it comes from.
+        // The place of origin.
         (403, get(&format!("/{token}/state"), &format!("{host}Origin: http://evil.example\r\n"))),
         (403, get(&format!("/{token}/state"), &format!("{host}Origin: https://127.0.0.1:{}\r\n", port))),
         (403, get(&format!("/{token}/state"), &format!("{host}Origin: null\r\n"))),
@@ -52,7 +52,7 @@ fn forged(token: &str, host: &str, port: u16) -> Vec<(u16, String)> {
         (431, get(&format!("/{long}"), host)),
         (431, get(&format!("/{token}/{long}"), host)),
         (403, get("*", host).replace("GET", "OPTIONS")),
-        // What goes with the secret, but in another way.
+        // Requests that need the secret, in another form.
         (405, get(&format!("/{token}/open"), &format!("{host}Connection: close\r\n"))),
         (405, get(&format!("/{token}/state"), &format!("{host}Connection: close\r\n")).replace("GET", "DELETE")),
         (400, get(&format!("/{token}/state"), &format!("{host}Content-Length: 1000000000000000000\r\n"))),
@@ -91,7 +91,7 @@ fn the_body_of_a_refused_request_is_neither_awaited_nor_kept() {
     let foreign = |length: u64| format!("POST / HTTP/1.1\r\nHost: evil\r\nContent-Length: {length}\r\n\r\nx");
     assert_eq!(view.ask(foreign(1_000_000_000_000_000_000)).status, 421);
     assert_eq!(view.state()["state"], "ready");
-    // As many as a server may have threads, and more.
+    // More requests than the server may have threads.
     let held: Vec<_> = (0..64).map(|_| view.send(foreign(1_000_000_000))).collect();
     assert_eq!(view.state()["state"], "ready");
     for mut stream in held {

@@ -36,7 +36,7 @@ fn a_file_whose_length_is_not_right_replaces_nothing() {
     assert!(view.document() == open);
     assert!(view.most_memory() < memory + (24 << 20));
     assert_eq!(view.stored_files().len(), 0, "what was refused was kept: {:?}", view.stored_files());
-    // One that is right is taken.
+    // A valid upload is accepted.
     let file = loss();
     assert_eq!(view.ask([view.upload(file.len()).into_bytes(), file].concat()).status, 202);
     assert_eq!(view.settled()["state"], "ready");

@@ -33,7 +33,7 @@ fn json(command: &mut Command) -> Value {
     serde_json::from_slice(&output.get_output().stdout).unwrap()
 }
 
-/// What the program finds in local files, under these names.
+/// The result for local files, under these names.
 fn local(samples: &[&str], names: &[&str]) -> Value {
     let paths: Vec<PathBuf> = samples.iter().map(|name| common::sample(name)).collect();
     let mut text = serde_json::to_string(&crate::json(&paths)).unwrap();
@@ -64,7 +64,7 @@ fn a_url_gives_what_its_file_gives() {
     let compressed = Served { body: zstd::encode_all(&*sample("loss-client"), 1).unwrap(), ..Served::default() };
     let compressed = server.put("/a.pcap.zst", compressed);
     assert_eq!(json(whyslow().arg(&compressed)), local(&["loss-client"], &[&compressed]));
-    // What signs a URL is not repeated.
+    // The signature of a URL is not repeated.
     let signed = json(whyslow().arg(format!("{url}?signature=hush")));
     assert_eq!(signed["captures"][0]["path"], format!("{url}?…"));
     assert!(server.requests().iter().any(|head| head.starts_with("get /a.pcap?signature=hush ")));
@@ -124,7 +124,7 @@ fn an_unreadable_url_has_a_reason() {
         let message = complaint(&[&url]);
         assert!(message.starts_with(&format!("whyslow: {url}: ")) && message.contains(why), "{message}");
     }
-    // Of several, one that is missing has a line of its own.
+    // A missing input among several has a line of its own.
     let url = server.put("/a.pcap", served("loss-client"));
     let table = whyslow().args(["--table", &url, &server.url("/gone.pcap")]).assert().code(1);
     let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
@@ -172,7 +172,7 @@ fn objects_of_s3_give_what_their_files_give() {
     assert_eq!(json(signed(&gateway).arg("s3://traces/*/?e*er-1.pcap.zst")), local(&["loss-server"], &[server]));
     let deeper = "s3://traces/day/deeper/client-2.pcap";
     assert_eq!(json(signed(&gateway).arg("s3://traces/d*/*/c*")), local(&["slow-start-client"], &[deeper]));
-    // What is read by itself, anywhere, and explained together.
+    // Parts that are read separately, and explained together.
     let parts = place.at("parts");
     signed(&gateway).args(["condense", "s3://traces/day/*-1.*", "--out"]).arg(&parts).assert().code(0).stderr("");
     let stitched = json(whyslow().arg("merge").arg(&parts));

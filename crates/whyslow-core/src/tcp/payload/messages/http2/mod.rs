@@ -23,7 +23,7 @@ const ACK: u8 = 0x1;
 const END_HEADERS: u8 = 0x4;
 /// The setting for the initial window of streams (RFC 9113 section 6.5.2).
 const INITIAL_WINDOW_SIZE: u16 = 4;
-/// Most simultaneous streams: servers allow 100 to 250 (nginx 128).
+/// Maximum number of simultaneous streams: servers allow 100 to 250 (nginx 128).
 const MAX_STREAMS: usize = 1024;
 
 /// A stream.

@@ -15,11 +15,12 @@ use stream::{Event, Half, Headers};
 use whyslow_analysis::types::{End, Product, Side, StreamBytes};
 use whyslow_units::Time;
 
-/// Most simultaneous streams: servers allow 100 to 256.
+/// Maximum number of simultaneous streams: servers allow 100 to 256.
 const MAX_STREAMS: usize = 1024;
-/// Most header blocks that wait for entries of the dynamic table (browsers allow at most 100).
+/// Maximum number of header blocks that wait for entries of the dynamic table (browsers allow at
+/// most 100).
 const MAX_BLOCKED: usize = 128;
-/// Most buffered bytes of all streams.
+/// Maximum number of buffered bytes of all streams.
 const MAX_HELD: usize = 256 << 10;
 
 /// A request and its response.

@@ -10,9 +10,9 @@ const MAX_STRING: u64 = 16 << 10;
 const MAX_TABLE: u64 = 64 << 10;
 /// Size of an entry without its strings (RFC 9204 section 3.2.1).
 const ENTRY: u64 = 32;
-/// Most buffered bytes of an incomplete instruction.
+/// Maximum number of buffered bytes of an incomplete instruction.
 const MAX_WAITING: usize = 32 << 10;
-/// Most decoded fields of a block.
+/// Maximum number of decoded fields of a block.
 const MAX_FIELDS: usize = 256;
 
 /// A field: name and value.

@@ -10,7 +10,7 @@ const HEADERS: u64 = 1;
 const ENCODER: u64 = 2;
 /// Longest header block that is decoded, as in HTTP/2.
 const MAX_BLOCK: usize = 64 << 10;
-/// Most pieces of a stream that wait for earlier ones.
+/// Maximum number of pieces of a stream that wait for earlier ones.
 const MAX_PIECES: usize = 256;
 
 /// A header block.
