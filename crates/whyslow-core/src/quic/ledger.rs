@@ -42,6 +42,8 @@ struct Outgoing {
     next: u64,
     /// Limit granted by the other end.
     most: u64,
+    /// Its largest window.
+    widest: u64,
     fin: bool,
     /// Whether it is a control stream, which has no places.
     is_control: bool,
@@ -86,6 +88,10 @@ pub(super) struct Ledger {
     blocked: Option<(Time, Option<u64>)>,
     /// The last period in which a window was full, until data is sent again.
     opened: Option<(Time, Time, Option<u64>)>,
+    /// Whether it then opened by less than half of its largest size.
+    is_part: bool,
+    /// The largest window of the connection.
+    widest: u64,
     /// The largest window since it was full.
     window: u64,
     pub(super) flow: FlowControl,
@@ -108,6 +114,11 @@ pub(super) struct Sending {
 /// application must read, and an ACK is delayed by at most 25 ms (RFC 9000 section 18.2,
 /// max_ack_delay's default).
 const PROMPT_GRANT: Nanos = Nanos::from_millis(50);
+
+/// The same if the window then opens by less than half of its largest size: the receiver has the
+/// rest in its buffer. Source: max_ack_delay's default (RFC 9000 section 18.2), by which a prompt
+/// receiver delays its packets.
+const PROMPT_PART: Nanos = Nanos::from_millis(25);
 
 /// Which initial limit a stream has (RFC 9000 section 18.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,7 +245,8 @@ impl Ledger {
         };
         let is_control = kind == StreamKind::OneWay && application == Application::Http3;
         let most = self.first_windows.get(kind as usize).copied().flatten().unwrap_or(u64::MAX);
-        let outgoing = Outgoing { extents: VecDeque::new(), next: 0, most, fin: false, is_control };
+        let widest = if most == u64::MAX { 0 } else { most };
+        let outgoing = Outgoing { extents: VecDeque::new(), next: 0, most, widest, fin: false, is_control };
         self.streams.insert(stream, outgoing);
         true
     }
@@ -353,21 +365,26 @@ impl Ledger {
         let Some(outgoing) = self.streams.get_mut(&stream).filter(|stream| stream.most < most) else { return };
         outgoing.most = most;
         let room = most.saturating_sub(outgoing.next);
-        self.open_window(Some(stream), room, time);
+        outgoing.widest = outgoing.widest.max(room);
+        let widest = outgoing.widest;
+        self.open_window(Some(stream), (room, widest), time);
     }
 
     /// Records the other end's limit for the connection.
     pub(super) fn grant_connection(&mut self, most: u64, time: Time) {
         if self.max_data.is_none_or(|known| known < most) {
+            // The first limit is the first window.
+            self.widest = self.widest.max(self.max_data.unwrap_or_default());
             self.max_data = Some(most);
-            self.open_window(None, most.saturating_sub(self.next.saturating_add(self.control)), time);
+            let room = most.saturating_sub(self.next.saturating_add(self.control));
+            self.open_window(None, (room, self.widest), time);
         }
     }
 
-    fn open_window(&mut self, window: Option<u64>, room: u64, time: Time) {
+    fn open_window(&mut self, window: Option<u64>, (room, widest): (u64, u64), time: Time) {
         if let Some((since, _)) = self.blocked.take_if(|(_, blocked)| *blocked == window) {
             self.opened = Some((since, time, window));
-            self.window = room;
+            (self.window, self.is_part) = (room, room < widest / 2);
         }
     }
 
@@ -391,7 +408,8 @@ impl Ledger {
         }
         flow.window = flow.window.max(self.window);
         let late = granted - loop_back;
-        flow.late_s += if late > PROMPT_GRANT { late } else { Nanos::ZERO };
+        let prompt = if self.is_part { PROMPT_PART } else { PROMPT_GRANT };
+        flow.late_s += if late > prompt { late } else { Nanos::ZERO };
         Some(time - until)
     }
 
