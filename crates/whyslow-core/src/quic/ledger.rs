@@ -88,8 +88,8 @@ pub(super) struct Ledger {
     blocked: Option<(Time, Option<u64>)>,
     /// The last period in which a window was full, until data is sent again.
     opened: Option<(Time, Time, Option<u64>)>,
-    /// Whether it then opened by less than half of its largest size.
-    is_part: bool,
+    /// Whether the receiver then had more than half of the largest window unread.
+    is_unread: bool,
     /// The largest window of the connection.
     widest: u64,
     /// The largest window since it was full.
@@ -114,11 +114,6 @@ pub(super) struct Sending {
 /// application must read, and an ACK is delayed by at most 25 ms (RFC 9000 section 18.2,
 /// max_ack_delay's default).
 const PROMPT_GRANT: Nanos = Nanos::from_millis(50);
-
-/// The same if the window then opens by less than half of its largest size: the receiver has the
-/// rest in its buffer. Source: max_ack_delay's default (RFC 9000 section 18.2), by which a prompt
-/// receiver delays its packets.
-const PROMPT_PART: Nanos = Nanos::from_millis(25);
 
 /// Which initial limit a stream has (RFC 9000 section 18.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,10 +368,11 @@ impl Ledger {
     /// Records the other end's limit for the connection.
     pub(super) fn grant_connection(&mut self, most: u64, time: Time) {
         if self.max_data.is_none_or(|known| known < most) {
-            // The first limit is the first window.
-            self.widest = self.widest.max(self.max_data.unwrap_or_default());
-            self.max_data = Some(most);
             let room = most.saturating_sub(self.next.saturating_add(self.control));
+            // The first limit is the first window.
+            let first = self.max_data.filter(|_| self.widest == 0).unwrap_or_default();
+            self.widest = self.widest.max(first).max(room);
+            self.max_data = Some(most);
             self.open_window(None, (room, self.widest), time);
         }
     }
@@ -384,7 +380,10 @@ impl Ledger {
     fn open_window(&mut self, window: Option<u64>, (room, widest): (u64, u64), time: Time) {
         if let Some((since, _)) = self.blocked.take_if(|(_, blocked)| *blocked == window) {
             self.opened = Some((since, time, window));
-            (self.window, self.is_part) = (room, room < widest / 2);
+            // A receiver that reads all it has grants at least half of a window beyond that: programs
+            // extend it when at most half is read.
+            let beyond = self.next.saturating_add(room).saturating_sub(self.una);
+            (self.window, self.is_unread) = (room, beyond < widest / 2);
         }
     }
 
@@ -408,8 +407,11 @@ impl Ledger {
         }
         flow.window = flow.window.max(self.window);
         let late = granted - loop_back;
-        let prompt = if self.is_part { PROMPT_PART } else { PROMPT_GRANT };
-        flow.late_s += if late > prompt { late } else { Nanos::ZERO };
+        flow.late_s += match () {
+            () if self.is_unread => waited,
+            () if late > PROMPT_GRANT => late,
+            () => Nanos::ZERO,
+        };
         Some(time - until)
     }
 

@@ -163,6 +163,44 @@ fn late_grants_are_a_slow_reader() {
     assert_eq!(causes, [Cause::ZeroWindow]);
 }
 
+/// A response to a client that reads 8 KiB at a time, and grants as much 20 ms after it has all
+/// data: the rest of its window is unread.
+fn held_by_small_grants() -> Script {
+    const PIECE: u64 = 8_192;
+    let mut script = vec![(0, true, seal_initial(1, &DCID, 0, &hello())), (40, false, server_initial())];
+    script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
+    let (mut at, mut sent, mut granted, mut numbers) = (81, 0, WINDOW, [1, 0]);
+    for _ in 0..40 {
+        while sent < granted {
+            let len = (granted - sent).min(1_200);
+            let mut data = vec![0; len as usize];
+            if sent == 0 {
+                // HEADERS with :status 200, and a DATA frame of the rest.
+                data[..10].copy_from_slice(&[1, 3, 0, 0, 0xd9, 0, 0x80, 0x05, 0xdf, 0xf6]);
+            }
+            script.push((
+                at,
+                false,
+                sealed(false, numbers[1], &stream(sent, &data, sent + len == WINDOW + 39 * PIECE)),
+            ));
+            (sent, numbers[1]) = (sent + len, numbers[1] + 1);
+        }
+        granted += PIECE;
+        script.push((at, true, sealed(true, numbers[0], &ack(numbers[1] - 1))));
+        script.push((at + 20, true, sealed(true, numbers[0] + 1, &[&[0x10][..], &varint(granted)].concat())));
+        numbers[0] += 2;
+        at += 60;
+    }
+    script
+}
+
+#[test]
+fn small_grants_with_the_rest_unread_are_a_slow_reader() {
+    let analysis = explained_with(&held_by_small_grants(), key_log());
+    let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
+    assert!(causes.contains(&Cause::ZeroWindow) && !causes.contains(&Cause::ProtocolWindow), "{causes:?}");
+}
+
 /// With a post-quantum key share a hello fills two packets, and the server acknowledges the first
 /// one before it has the second.
 #[test]
