@@ -1,5 +1,6 @@
 //! A QUIC connection without keys.
 
+use super::LEAST_INITIAL;
 use super::header::{Kind, Long};
 use super::hello::CryptoStream;
 use super::opened::{OpenedConnection, no_keys};
@@ -43,6 +44,9 @@ const MAX_HELD: usize = 64;
 /// Most connection IDs and paths that identify a connection: the ends' IDs, that of a Retry, and a
 /// few migrations.
 const MAX_NAMES: u8 = 12;
+/// A larger datagram than all before it is a probe of the path's MTU (RFC 9000 section 14.3), which
+/// carries no data: Ethernet's MTU at most, since larger ones may be several that a kernel joined.
+const LARGEST_PROBE: u32 = 1_472;
 /// Most unacknowledged datagrams of one end.
 const MAX_FLIGHT: usize = 16_384;
 /// Units of 1 KiB: this is precise enough for windows up to 64 MiB; larger ones do not limit
@@ -80,8 +84,9 @@ struct Sender {
     last: Option<Place>,
     /// Longest packet of this end that may be an ACK, while the other end sends much data.
     longest_ack: u64,
-    /// Bytes of datagrams.
+    /// Bytes of datagrams, and of the largest one.
     wire: u64,
+    largest: u32,
 }
 
 impl Sender {
@@ -317,6 +322,12 @@ impl QuicConnection {
             is_opening = true;
         }
         self.amplification(at);
+        let largest = &mut self.senders[from.index()].largest;
+        let is_larger = (*largest + 1..=LARGEST_PROBE).contains(&datagram.wire);
+        *largest = datagram.wire.max(*largest);
+        if is_short && is_alone && is_larger && datagram.wire > LEAST_INITIAL && self.opened.is_none() {
+            return chosen;
+        }
         if is_short && self.open_short(rest, at, beyond > 0) {
             self.asked |= from == End::Client;
         } else if !is_opening {
