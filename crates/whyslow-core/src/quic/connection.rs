@@ -1,7 +1,6 @@
 //! A QUIC connection without keys.
 
-use super::LEAST_INITIAL;
-use super::header::{Kind, Long};
+use super::header::{Kind, LEAST_INITIAL, Long};
 use super::hello::CryptoStream;
 use super::opened::{OpenedConnection, no_keys};
 use super::protection::{InitialKeys, Opened};
@@ -148,9 +147,9 @@ pub(super) struct QuicConnection {
     pub(super) last: Time,
 }
 
-/// Whether a packet with this first byte has a short header. Without the fixed bit (RFC 9000 section
-/// 17.3.1), which ends may omit after the handshake (RFC 9287), bytes behind other packets of the
-/// datagram are its padding.
+/// Whether a packet with this first byte has a short header. Without the fixed bit (RFC 9000
+/// section 17.3.1), which ends may omit after the handshake (RFC 9287), bytes behind other packets
+/// of the datagram are its padding.
 fn is_short(first: u8, is_alone: bool) -> bool {
     first & 0x80 == 0 && (is_alone || first & 0x40 != 0)
 }

@@ -380,8 +380,8 @@ impl Ledger {
     fn open_window(&mut self, window: Option<u64>, (room, widest): (u64, u64), time: Time) {
         if let Some((since, _)) = self.blocked.take_if(|(_, blocked)| *blocked == window) {
             self.opened = Some((since, time, window));
-            // A receiver that reads all it has grants at least half of a window beyond that: programs
-            // extend it when at most half is read.
+            // A receiver that reads all it has grants at least half of a window beyond that:
+            // programs extend it when at most half is read.
             let beyond = self.next.saturating_add(room).saturating_sub(self.una);
             (self.window, self.is_unread) = (room, beyond < widest / 2);
         }
