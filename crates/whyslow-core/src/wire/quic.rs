@@ -19,7 +19,7 @@ pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): 
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
     let is_dns = !is_quic && (from == DNS || to == DNS);
-    let may_be_quic = first & 0x80 == 0 || (first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4]));
+    let may_be_quic = first & 0x80 == 0 || payload.array(1) == Ok(&[0; 4]);
     if !(is_quic || is_dns || may_be_quic) {
         return Skip::NotTcp(17);
     }
