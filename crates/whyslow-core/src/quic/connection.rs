@@ -1,6 +1,6 @@
 //! A QUIC connection without keys.
 
-use super::header::{Kind, Long};
+use super::header::{Kind, LEAST_INITIAL, Long};
 use super::hello::CryptoStream;
 use super::opened::{OpenedConnection, no_keys};
 use super::protection::{InitialKeys, Opened};
@@ -43,6 +43,9 @@ const MAX_HELD: usize = 64;
 /// Maximum number of connection IDs and paths that identify a connection: the ends' IDs, that of a
 /// Retry, and a few migrations.
 const MAX_NAMES: u8 = 12;
+/// A larger datagram than all before it is a probe of the path's MTU (RFC 9000 section 14.3), which
+/// carries no data: Ethernet's MTU at most, since larger ones may be several that a kernel joined.
+const LARGEST_PROBE: u32 = 1_472;
 /// Maximum number of unacknowledged datagrams of one end.
 const MAX_FLIGHT: usize = 16_384;
 /// Units of 1 KiB: this is precise enough for windows up to 64 MiB; larger ones do not limit
@@ -80,8 +83,9 @@ struct Sender {
     last: Option<Place>,
     /// Longest packet of this end that may be an ACK, while the other end sends much data.
     longest_ack: u64,
-    /// Bytes of datagrams.
+    /// Bytes of datagrams, and of the largest one.
     wire: u64,
+    largest: u32,
 }
 
 impl Sender {
@@ -141,6 +145,13 @@ pub(super) struct QuicConnection {
     /// Time of the last segment.
     given: Time,
     pub(super) last: Time,
+}
+
+/// Whether a packet with this first byte has a short header. Without the fixed bit (RFC 9000
+/// section 17.3.1), which ends may omit after the handshake (RFC 9287), bytes behind other packets
+/// of the datagram are its padding.
+fn is_short(first: u8, is_alone: bool) -> bool {
+    first & 0x80 == 0 && (is_alone || first & 0x40 != 0)
 }
 
 /// State of a server's first data.
@@ -298,7 +309,8 @@ impl QuicConnection {
             }
             rest = behind;
         }
-        let is_short = rest.first().is_some_and(|first| first & 0xc0 == 0x40);
+        let is_alone = rest.len() == payload.len();
+        let is_short = rest.first().is_some_and(|first| is_short(*first, is_alone));
         if is_short {
             let around = 1 + self.senders[from.index()].id_length + AROUND - 1;
             data = (rest.len() as u64 + beyond).saturating_sub(around);
@@ -309,6 +321,12 @@ impl QuicConnection {
             is_opening = true;
         }
         self.amplification(at);
+        let largest = &mut self.senders[from.index()].largest;
+        let is_larger = (*largest + 1..=LARGEST_PROBE).contains(&datagram.wire);
+        *largest = datagram.wire.max(*largest);
+        if is_short && is_alone && is_larger && datagram.wire > LEAST_INITIAL && self.opened.is_none() {
+            return chosen;
+        }
         if is_short && self.open_short(rest, at, beyond > 0) {
             self.asked |= from == End::Client;
         } else if !is_opening {
@@ -352,7 +370,9 @@ impl QuicConnection {
     /// The server's first packet becomes a SYN-ACK.
     fn answer(&mut self, at: Place) {
         self.answered = Some(at.time);
-        self.hello = CryptoStream::default();
+        if self.random.is_some() {
+            self.hello = CryptoStream::default();
+        }
         if let Some(syn) = self.syn {
             self.senders[1].time_handshake(at.time - syn);
         }
@@ -362,25 +382,32 @@ impl QuicConnection {
     /// The first Initial packet becomes a SYN, and so does each one without new data before the
     /// server responds.
     fn on_client_initial(&mut self, long: &Long<'_>, at: Place) -> bool {
-        if self.answered.is_some() {
-            return false;
-        }
         let opened = self.keys.as_ref().and_then(|keys| keys.open(long));
-        let Some(opened) = opened.or_else(|| self.restart(long)) else { return false };
-        let repeated = self.hello.take(&opened.frames);
-        if let Some(hello) = self.hello.hello() {
-            self.name = hello.server_name;
-            self.facts.alpn = hello.alpn;
-            self.random = Some(hello.random);
-            self.facts.client = hello.parameters;
+        if self.answered.is_some() {
+            return self.random.is_none() && opened.is_some_and(|opened| self.read_hello(&opened.frames).is_some());
         }
-        let Some(repeated) = repeated else { return false };
+        let Some(opened) = opened.or_else(|| self.restart(long)) else { return false };
+        let Some(repeated) = self.read_hello(&opened.frames) else { return false };
         if self.syn.is_none() || repeated {
             self.facts.initial_retransmissions += u64::from(repeated);
             self.syn = Some(at.time);
             self.give(at, Flags::SYN, 0);
         }
         true
+    }
+
+    /// Adds frames of the client's hello, which takes two packets with a post-quantum key share; a
+    /// server may acknowledge the first one before it has the second. Returns whether they repeat
+    /// known data; `None` if they contain none of it.
+    fn read_hello(&mut self, frames: &[u8]) -> Option<bool> {
+        let repeated = self.hello.take(frames);
+        if let Some(hello) = self.hello.hello() {
+            self.name = hello.server_name;
+            self.facts.alpn = hello.alpn;
+            self.random = Some(hello.random);
+            self.facts.client = hello.parameters;
+        }
+        repeated
     }
 
     /// With another version, or another ID, the client restarts: after a Version Negotiation, or a

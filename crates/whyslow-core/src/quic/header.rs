@@ -5,6 +5,9 @@ pub(super) const V1: u32 = 1;
 /// Version 2 (RFC 9369).
 pub const V2: u32 = 0x6b33_43cf;
 
+/// A client pads the datagrams of its Initial packets to this size (RFC 9000 section 14.1).
+pub(super) const LEAST_INITIAL: u32 = 1_200;
+
 /// Parses the fields of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);

@@ -42,6 +42,8 @@ struct Outgoing {
     next: u64,
     /// Limit granted by the other end.
     most: u64,
+    /// Its largest window.
+    widest: u64,
     fin: bool,
     /// Whether it is a control stream: its frames have no positions.
     is_control: bool,
@@ -86,6 +88,10 @@ pub(super) struct Ledger {
     blocked: Option<(Time, Option<u64>)>,
     /// The last period in which a window was full, until data is sent again.
     opened: Option<(Time, Time, Option<u64>)>,
+    /// Whether the receiver then had more than half of the largest window unread.
+    is_unread: bool,
+    /// The largest window of the connection.
+    widest: u64,
     /// The largest window since it was full.
     window: u64,
     pub(super) flow: FlowControl,
@@ -234,7 +240,8 @@ impl Ledger {
         };
         let is_control = kind == StreamKind::OneWay && application == Application::Http3;
         let most = self.first_windows.get(kind as usize).copied().flatten().unwrap_or(u64::MAX);
-        let outgoing = Outgoing { extents: VecDeque::new(), next: 0, most, fin: false, is_control };
+        let widest = if most == u64::MAX { 0 } else { most };
+        let outgoing = Outgoing { extents: VecDeque::new(), next: 0, most, widest, fin: false, is_control };
         self.streams.insert(stream, outgoing);
         true
     }
@@ -353,21 +360,30 @@ impl Ledger {
         let Some(outgoing) = self.streams.get_mut(&stream).filter(|stream| stream.most < most) else { return };
         outgoing.most = most;
         let room = most.saturating_sub(outgoing.next);
-        self.open_window(Some(stream), room, time);
+        outgoing.widest = outgoing.widest.max(room);
+        let widest = outgoing.widest;
+        self.open_window(Some(stream), (room, widest), time);
     }
 
     /// Records the other end's limit for the connection.
     pub(super) fn grant_connection(&mut self, most: u64, time: Time) {
         if self.max_data.is_none_or(|known| known < most) {
+            let room = most.saturating_sub(self.next.saturating_add(self.control));
+            // The first limit is the first window.
+            let first = self.max_data.filter(|_| self.widest == 0).unwrap_or_default();
+            self.widest = self.widest.max(first).max(room);
             self.max_data = Some(most);
-            self.open_window(None, most.saturating_sub(self.next.saturating_add(self.control)), time);
+            self.open_window(None, (room, self.widest), time);
         }
     }
 
-    fn open_window(&mut self, window: Option<u64>, room: u64, time: Time) {
+    fn open_window(&mut self, window: Option<u64>, (room, widest): (u64, u64), time: Time) {
         if let Some((since, _)) = self.blocked.take_if(|(_, blocked)| *blocked == window) {
             self.opened = Some((since, time, window));
-            self.window = room;
+            // A receiver that reads all it has grants at least half of a window beyond that:
+            // programs extend it when at most half is read.
+            let beyond = self.next.saturating_add(room).saturating_sub(self.una);
+            (self.window, self.is_unread) = (room, beyond < widest / 2);
         }
     }
 
@@ -391,7 +407,11 @@ impl Ledger {
         }
         flow.window = flow.window.max(self.window);
         let late = granted - loop_back;
-        flow.late_s += if late > PROMPT_GRANT { late } else { Nanos::ZERO };
+        flow.late_s += match () {
+            () if self.is_unread => waited,
+            () if late > PROMPT_GRANT => late,
+            () => Nanos::ZERO,
+        };
         Some(time - until)
     }
 

@@ -28,7 +28,7 @@ use crate::capture::qlog::record;
 use crate::tls::KeyRing;
 use crate::wire::Datagram;
 use connection::QuicConnection;
-use header::{Kind, Long};
+use header::{Kind, LEAST_INITIAL, Long};
 use sent::Endpoint;
 pub use sent::{Known, Sent};
 use std::collections::HashMap;
@@ -44,9 +44,6 @@ const MAX_CONNECTIONS: usize = 4096;
 /// A datagram after a longer silence belongs to another connection: the longest idle timeout in use
 /// is 10 minutes (Chrome's and quic-go's are 30 s).
 const SILENCE: Nanos = Nanos::from_millis(600_000);
-
-/// A client pads the datagrams of its Initial packets to this size (RFC 9000 section 14.1).
-const LEAST_INITIAL: u32 = 1_200;
 
 /// Tracks all QUIC connections of a capture.
 #[derive(Debug, Default)]

@@ -385,7 +385,9 @@ impl OpenedConnection {
         }
         self.answer(other, acknowledged, &mut emission);
         if !emission.acknowledges && emission.places.is_empty() {
-            self.silent[own] += 1;
+            // The numbers missing before it belong to the time before it. Senders skip numbers on
+            // purpose, too (RFC 9000 section 21.4).
+            self.silent[own] += 1 + missing.map_or(0, |(first, last)| last - first + 1);
             return None;
         }
         emission.id = (number + 1).saturating_sub(self.silent[own]) as u16;

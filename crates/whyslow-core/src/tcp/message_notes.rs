@@ -3,10 +3,14 @@
 use super::facts::{DirectionFacts, SendPause};
 use super::payload::MessageFacts;
 use whyslow_analysis::types::Side;
+use whyslow_units::Nanos;
 
-/// Applies the corrections.
-pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+/// Applies the corrections. `toward`: round trip from the capture point to each side.
+pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &mut MessageFacts, toward: &[Option<Nanos>; 2]) {
     note_heartbeats(directions, messages);
+    for (waits, toward) in messages.windows.iter_mut().flatten().zip(toward) {
+        *waits = waits.iter().filter_map(|wait| wait.behind(toward.unwrap_or_default())).collect();
+    }
     note_windows(directions, messages);
 }
 

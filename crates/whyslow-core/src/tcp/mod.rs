@@ -395,8 +395,8 @@ impl Connection {
             let closed = self.closing[!client].map(|packet| packet.time);
             exchanges::note_closing_message(&mut directions, !client, closed);
         }
-        let (decryption, messages) = readers.finish(&content, client, quic.as_deref());
-        messages.iter().for_each(|messages| message_notes::note(&mut directions, messages));
+        let (decryption, mut messages) = readers.finish(&content, client, quic.as_deref());
+        messages.iter_mut().for_each(|messages| message_notes::note(&mut directions, messages, &vantage.toward));
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation =

@@ -14,12 +14,12 @@ const DNS: u16 = 53;
 
 /// Classifies a datagram that is not on a tunnel's port.
 pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): (u16, u16), payload: View<'_>) -> Skip {
-    // The fixed bit (RFC 9000 section 17), which only Version Negotiation may omit. This rejects
-    // most other UDP.
+    // With a long header the fixed bit (RFC 9000 section 17), which only Version Negotiation may
+    // omit there: this rejects most other UDP. Ends that agree on it (RFC 9287) omit it later.
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
     let is_dns = !is_quic && (from == DNS || to == DNS);
-    let may_be_quic = first & 0xc0 == 0x40 || (first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4]));
+    let may_be_quic = first & 0x80 == 0 || payload.array(1) == Ok(&[0; 4]);
     if !(is_quic || is_dns || may_be_quic) {
         return Skip::NotTcp(17);
     }

@@ -1,7 +1,9 @@
 //! Adapts a rule's findings to QUIC, whose packets are encrypted.
 //!
 //! Rates, bursts and pauses are visible; acknowledgements, windows, losses and retransmissions are
-//! not. So causes that rest on these are left out, and all others are likely at most.
+//! not. So causes that rest on these are left out, and all others are likely at most. `pacing`
+//! rests on them: all senders of QUIC space their packets (RFC 9002 section 7.7), and nothing lost
+//! and no queue would distinguish a limit of the program from a full link.
 
 use super::parts::confirm;
 use whyslow_analysis::cause::Cause;
@@ -77,7 +79,6 @@ pub(super) fn adapt(facts: &Facts, of: Option<(Side, &TransferFacts)>, mut findi
         }
         Cause::Bandwidth
         | Cause::NewConnectionEachTime
-        | Cause::Pacing
         | Cause::PathLatency
         | Cause::ServerThink
         | Cause::Shaper

@@ -1,7 +1,11 @@
-// A server of Node's http module, and a client that reads its answer with back-pressure.
+// A server of Node's http module, and a client that reads its answer with back-pressure. And a client
+// of HTTP/2 over TLS with a window of this size for its stream, and 2 MiB for the connection; secrets
+// go to the file that SSLKEYLOGFILE names.
 //
-//     streams.js serve SIZE | read SERVER BYTES_A_SECOND | each SERVER COUNT
+//     streams.js serve SIZE | read SERVER BYTES_A_SECOND | each SERVER COUNT | h2 SERVER WINDOW
+const fs = require('node:fs');
 const http = require('node:http');
+const http2 = require('node:http2');
 const { Transform, Writable } = require('node:stream');
 const { pipeline } = require('node:stream/promises');
 
@@ -33,6 +37,15 @@ const act = {
       const response = await get({ host: server, port: 8080, agent: new http.Agent({ keepAlive: false }) });
       for await (const _ of response);
     }
+  },
+  async h2([server, window]) {
+    const session = http2.connect(`https://${server}`, {
+      rejectUnauthorized: false, settings: { initialWindowSize: Number(window) },
+    });
+    session.socket.on('keylog', (line) => fs.appendFileSync(process.env.SSLKEYLOGFILE, line));
+    session.on('connect', () => session.setLocalWindowSize(2 << 20));
+    for await (const _ of session.request({ ':path': '/file?token=secret' }));
+    session.close();
   },
 };
 act[what](given);

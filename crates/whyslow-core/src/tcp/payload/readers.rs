@@ -56,7 +56,7 @@ impl PayloadReaders {
     pub(super) fn read(&mut self, seg: &mut Seg, start: u64, payload: &[u8]) {
         if let Some(decrypter) = &mut self.decrypter
             && let Some(kind) = decrypter.read(seg, start, payload)
-            && matches!(seg.kind, PayloadKind::Unread | PayloadKind::MaybeCredit)
+            && matches!(seg.kind, PayloadKind::Unread | PayloadKind::MaybeCredit | PayloadKind::BehindGreeting)
         {
             seg.kind = kind;
         }

@@ -163,7 +163,10 @@ impl PayloadStreams {
         if is_within {
             seg.kind = PayloadKind::Continuation;
         } else if is_behind_greeting {
-            seg.kind = PayloadKind::BehindGreeting;
+            // Credit of an upload in the first exchange answers nothing.
+            let kind = stream.kind_of(payload, seg.len.into());
+            let is_small = kind == PayloadKind::MaybeCredit;
+            seg.kind = if is_small { kind } else { PayloadKind::BehindGreeting };
         } else if sender != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         } else if start >= next && u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {

@@ -446,3 +446,19 @@ proptest! {
         explained(&script);
     }
 }
+
+/// quic-go and quinn probe the path with ever larger packets, also while a server processes.
+#[test]
+fn larger_packet_in_a_silence_is_a_probe_and_no_response() {
+    let processing = |probe: Option<usize>| {
+        let mut script = opening(1);
+        acked(&mut script, 81, 10);
+        script.push((200, true, to_server(300)));
+        script.extend(probe.map(|bytes| (500, false, short(bytes))));
+        acked(&mut script, 1_240, 40);
+        let analysis = explained(&script);
+        found(&analysis).iter().map(|finding| finding.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(processing(None), [Cause::ServerThink]);
+    assert_eq!(processing(Some(1_400)), [Cause::ServerThink]);
+}

@@ -24,22 +24,29 @@ fn key_log() -> KeyRing {
 
 /// The server's Initial packet, with its ServerHello.
 fn server_initial() -> Vec<u8> {
+    seal_server_initial(0, server_hello())
+}
+
+fn server_hello() -> Vec<u8> {
     let body = [&[3, 3][..], &[7; 32], &[0], &SUITE.to_be_bytes(), &[0, 0, 0]].concat();
     let hello = [&[2, 0, 0, body.len() as u8][..], &body].concat();
-    let mut frames = [&[6, 0, hello.len() as u8][..], &hello].concat();
+    [&[6, 0, hello.len() as u8][..], &hello].concat()
+}
+
+fn seal_server_initial(number: u8, mut frames: Vec<u8>) -> Vec<u8> {
     frames.resize(1_000, 0);
     let mut header = vec![0xc0, 0, 0, 0, 1, 4, 9, 8, 7, 6, 8];
     header.extend(SERVER_ID);
     header.push(0);
     header.extend((0x4000 | (frames.len() + 17) as u16).to_be_bytes());
-    header.push(0);
+    header.push(number);
     let server = SealingKeys::of_server(1, &DCID).unwrap();
-    server.seal(&header, header.len() - 1, 0, &frames)
+    server.seal(&header, header.len() - 1, number.into(), &frames)
 }
 
-/// A packet with a short header.
+/// A packet with a short header. One in four lacks the fixed bit, as ends may agree (RFC 9287).
 fn sealed(is_client: bool, number: u64, frames: &[u8]) -> Vec<u8> {
-    let mut header = vec![0x41];
+    let mut header = vec![if number % 4 == 3 { 0x01 } else { 0x41 }];
     header.extend(if is_client { &SERVER_ID[..] } else { &[9, 8, 7, 6] });
     let at = header.len();
     header.extend((number as u16).to_be_bytes());
@@ -154,6 +161,62 @@ fn late_grants_are_a_slow_reader() {
     let analysis = explained_with(&held_by_a_window(300), key_log());
     let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
     assert_eq!(causes, [Cause::ZeroWindow]);
+}
+
+/// A response to a client that reads 8 KiB at a time, and grants as much 20 ms after it has all
+/// data: the rest of its window is unread.
+fn held_by_small_grants() -> Script {
+    const PIECE: u64 = 8_192;
+    let mut script = vec![(0, true, seal_initial(1, &DCID, 0, &hello())), (40, false, server_initial())];
+    script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
+    let (mut at, mut sent, mut granted, mut numbers) = (81, 0, WINDOW, [1, 0]);
+    for _ in 0..40 {
+        while sent < granted {
+            let len = (granted - sent).min(1_200);
+            let mut data = vec![0; len as usize];
+            if sent == 0 {
+                // HEADERS with :status 200, and a DATA frame of the rest.
+                data[..10].copy_from_slice(&[1, 3, 0, 0, 0xd9, 0, 0x80, 0x05, 0xdf, 0xf6]);
+            }
+            script.push((
+                at,
+                false,
+                sealed(false, numbers[1], &stream(sent, &data, sent + len == WINDOW + 39 * PIECE)),
+            ));
+            (sent, numbers[1]) = (sent + len, numbers[1] + 1);
+        }
+        granted += PIECE;
+        script.push((at, true, sealed(true, numbers[0], &ack(numbers[1] - 1))));
+        script.push((at + 20, true, sealed(true, numbers[0] + 1, &[&[0x10][..], &varint(granted)].concat())));
+        numbers[0] += 2;
+        at += 60;
+    }
+    script
+}
+
+#[test]
+fn small_grants_with_the_rest_unread_are_a_slow_reader() {
+    let analysis = explained_with(&held_by_small_grants(), key_log());
+    let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
+    assert!(causes.contains(&Cause::ZeroWindow) && !causes.contains(&Cause::ProtocolWindow), "{causes:?}");
+}
+
+/// With a post-quantum key share a hello fills two packets, and the server acknowledges the first
+/// one before it has the second.
+#[test]
+fn hello_that_goes_on_after_the_servers_first_packet_is_read() {
+    let whole = hello().split_off(4);
+    let piece = |offset: u8, data: &[u8]| [&[6, 0x40, offset, 0x40, data.len() as u8][..], data].concat();
+    let (first, rest) = whole.split_at(20);
+    let mut script = held_by_a_window(0);
+    script[0].2 = seal_initial(1, &DCID, 0, &piece(0, first));
+    script[1].2 = seal_server_initial(1, server_hello());
+    let acknowledgement = (5, false, seal_server_initial(0, vec![2, 0, 0, 0, 0]));
+    script.splice(1..1, [acknowledgement, (6, true, seal_initial(1, &DCID, 1, &piece(20, rest)))]);
+    let analysis = explained_with(&script, key_log());
+    let connection = &analysis.connections[0];
+    assert_eq!(connection.decryption.as_ref().map(|one| one.bytes()), Some(20 * WINDOW + 6));
+    assert_eq!(connection.quic.as_ref().map(|quic| quic.alpn.clone()), Some(vec!["h3".to_owned()]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! [`Windows`]: HTTP/2 flow control of one side (RFC 9113 section 5.2), and the waits for more
 //! window.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use whyslow_units::{Nanos, Time};
 
 /// Initial window of a stream and of the connection (RFC 9113 section 6.9.2).
@@ -25,47 +25,72 @@ pub struct WindowWait {
     pub size: u64,
     /// Time of its last byte, at the capture point.
     pub from: Time,
-    /// Time of the WINDOW_UPDATE.
+    /// Time of the WINDOW_UPDATE. Behind it comes the round trip to the sender, during which the
+    /// sender has not seen it: [`behind`](Self::behind).
     pub until: Time,
+}
+
+impl WindowWait {
+    /// The wait as the capture point sees it, if the round trip from there to the sender takes
+    /// `loop_to_sender`; `None` if the sender had the WINDOW_UPDATE when it sent the last byte.
+    pub fn behind(self, loop_to_sender: Nanos) -> Option<Self> {
+        let until = self.until + loop_to_sender;
+        (until > self.from).then_some(Self { until, ..self })
+    }
 }
 
 /// Most stored waits.
 const MAX_WAITS: usize = 1024;
+/// Most extensions of a window that its sender has not used: programs extend it when a half to a
+/// sixteenth of it is read.
+const MAX_UNUSED: usize = 128;
 
 /// A flow-control window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Window {
-    left: i64,
-    /// The largest value so far.
+    /// Bytes sent, and the limit for them.
+    sent: i64,
+    limit: i64,
+    /// The largest window so far.
     most: i64,
-    /// Time since when it is full.
-    used_up: Option<Time>,
-    /// The last period in which it was full, until data is sent again.
-    opened: Option<(Time, Time)>,
+    /// Time of the last byte.
+    last: Time,
+    /// Extensions of the window: the limit before each of them that the sender has not passed, and
+    /// its time.
+    extensions: VecDeque<(i64, Time)>,
 }
 
 impl Window {
-    fn new(left: i64) -> Self {
-        Self { left, most: left, used_up: None, opened: None }
+    fn new(limit: i64) -> Self {
+        Self { sent: 0, limit, most: limit, last: Time(0), extensions: VecDeque::new() }
     }
 
-    /// Uses bytes of the window. Returns the period in which it was full before them.
+    /// Uses bytes of the window. If the bytes before them ended exactly at a limit, returns their
+    /// time and that of the extension.
     fn use_up(&mut self, bytes: u32, now: Time) -> Option<(Time, Time)> {
-        self.left = self.left.saturating_sub(bytes.into());
-        if self.left <= 0 {
-            self.used_up.get_or_insert(now);
+        let mut stopped = None;
+        if bytes > 0 {
+            while let Some(&(limit, extended)) = self.extensions.front().filter(|(limit, _)| *limit <= self.sent) {
+                stopped = (limit == self.sent && self.sent > 0).then_some((self.last, extended)).or(stopped);
+                self.extensions.pop_front();
+            }
         }
-        self.opened.take()
+        self.sent = self.sent.saturating_add(bytes.into());
+        self.last = now;
+        stopped
     }
 
     fn grant(&mut self, bytes: i64, now: Time) {
-        self.left = self.left.saturating_add(bytes);
-        self.most = self.most.max(self.left);
-        if self.left > 0
-            && let Some(from) = self.used_up.take()
-        {
-            self.opened = Some((from, now));
+        if bytes > 0 && self.extensions.back().is_none_or(|(limit, _)| *limit < self.limit) {
+            if self.extensions.len() >= MAX_UNUSED {
+                self.extensions.pop_front();
+            }
+            self.extensions.push_back((self.limit, now));
+        } else if bytes < 0 {
+            self.extensions.clear();
         }
+        self.limit = self.limit.saturating_add(bytes);
+        self.most = self.most.max(self.limit.saturating_sub(self.sent));
     }
 
     fn wait(&self, window: UsedWindow, (from, until): (Time, Time)) -> WindowWait {
@@ -125,12 +150,13 @@ impl Windows {
     }
 
     fn note(&mut self, wait: WindowWait) {
-        if self.waits.len() < MAX_WAITS && wait.until - wait.from > Nanos::ZERO {
+        if self.waits.len() < MAX_WAITS {
             self.waits.push(wait);
         }
     }
 
-    /// The waits, ordered by their end.
+    /// The waits for a WINDOW_UPDATE, ordered by their end, and periods that are waits if the round
+    /// trip from the capture point to the sender is long: see [`WindowWait::behind`].
     pub(super) fn finish(self) -> Vec<WindowWait> {
         self.waits
     }
@@ -139,6 +165,11 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The waits next to the sender.
+    fn waits(windows: Windows) -> Vec<WindowWait> {
+        windows.finish().into_iter().filter_map(|wait| wait.behind(Nanos::ZERO)).collect()
+    }
 
     #[test]
     fn wait_lasts_from_the_last_byte_to_the_window_update() {
@@ -158,7 +189,7 @@ mod tests {
             from: Time(from),
             until: Time(until),
         };
-        assert_eq!(windows.finish(), [wait(3, 9), wait(10, 15)]);
+        assert_eq!(waits(windows), [wait(3, 9), wait(10, 15)]);
     }
 
     #[test]
@@ -176,5 +207,34 @@ mod tests {
         let found = windows.finish();
         assert_eq!(found.iter().map(|wait| wait.window).collect::<Vec<_>>(), [UsedWindow::Connection]);
         assert_eq!((found[0].size, found[0].until - found[0].from), (65_535, Nanos(5)));
+    }
+
+    #[test]
+    fn receiver_extends_before_the_last_bytes_arrive() {
+        let mut windows = Windows::default();
+        windows.open(1);
+        windows.granted(0, 1_000_000, Time(1));
+        // The receiver extends the window at half of it; the sender sees this 100 later.
+        windows.sent(1, 32_768, Time(2));
+        windows.granted(1, 32_768, Time(3));
+        windows.sent(1, 32_767, Time(4));
+        windows.sent(1, 16_384, Time(103));
+        assert_eq!(waits(windows.clone()), [], "next to the sender this is no wait");
+        let far = windows.finish().into_iter().filter_map(|wait| wait.behind(Nanos(100)));
+        let of_stream = far.filter(|wait| wait.window == UsedWindow::Stream(1));
+        let found: Vec<_> = of_stream.map(|wait| (wait.from, wait.until)).collect();
+        assert_eq!(found, [(Time(4), Time(103))]);
+    }
+
+    #[test]
+    fn sender_that_passes_a_limit_within_a_frame_did_not_wait() {
+        let mut windows = Windows::default();
+        windows.open(1);
+        windows.granted(0, 1_000_000, Time(1));
+        windows.sent(1, 65_000, Time(2));
+        windows.granted(1, 100_000, Time(3));
+        windows.sent(1, 1_000, Time(4));
+        windows.sent(1, 1_000, Time(5));
+        assert_eq!(windows.finish(), []);
     }
 }
