@@ -69,6 +69,7 @@ const PARTS = [
       "docs/tables.md",
       "docs/reference/columns.md",
       "docs/reference/mcp.md",
+      "docs/reference/metrics.md",
       "docs/reference/host-states.md",
       "docs/reference/scenario.md",
       "docs/reference/lab-figures.md",

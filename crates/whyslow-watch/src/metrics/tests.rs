@@ -30,6 +30,7 @@ fn hostile(servers: Servers) -> (String, Vec<Sample>) {
     let metrics = Metrics { families, servers, state: Mutex::default() };
     let choice = Choice::default();
     metrics.add(&Batch { records, ..Batch::default() }, &choice);
+    metrics.families.add_closed(&Account::default());
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
     let text = Format::Text.convert(&text).into_owned();
@@ -105,5 +106,41 @@ fn the_check_refuses_what_promtool_refuses() {
     ] {
         let bad = good.replace(from, to);
         assert!(exposition::check(&bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn documentation_lists_all_metrics_with_their_meaning() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/metrics.md")).unwrap();
+    let (text, _) = hostile(Servers::ByAddress);
+    let helps: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' ')).collect();
+    for (name, meaning) in &helps {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}`")));
+        assert!(row.is_some_and(|row| row.contains(meaning.trim_end_matches('.'))), "{name}: {meaning}");
+    }
+    assert_eq!(page.matches("| `whyslow_").count(), helps.len());
+}
+
+#[test]
+fn closed_connection_is_counted_by_what_held_it() {
+    let (families, registry) = register();
+    let account = Account {
+        sent_segments: 10,
+        retransmitted_segments: 2,
+        sending_s: Nanos::from_millis(1_000),
+        receive_window_s: Nanos::from_millis(250),
+        ..Account::default()
+    };
+    families.add_closed(&account);
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    for line in [
+        "whyslow_closed_connections_total 1",
+        "whyslow_closed_sending_seconds_total{by=\"receive_window\"} 0.25",
+        "whyslow_closed_sending_seconds_total{by=\"network\"} 0.75",
+        "whyslow_closed_segments_total{kind=\"retransmitted\"} 2",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
 }

@@ -61,6 +61,7 @@ fn impossible_options_are_reported() {
     for (arguments, what) in [
         (&["-", "--metrics", "nowhere"][..], "--metrics"),
         (&["-", "--metrics", "192.0.2.1:9464"], "192.0.2.1:9464"),
+        (&["-", "--closed"], "--closed needs interfaces"),
         (&["-", "--for", "soon"], "is not a time"),
         (&["-", "--slower-than", "2"], "has no unit"),
         (&["-", "--cause", "moon-phase"], "moon-phase"),

@@ -88,3 +88,17 @@ fn a_connection_that_was_open_before_has_a_handshake_and_a_program() {
     assert!(record["connection"]["handshake"]["window_scale"][0].is_u64(), "{record}");
     assert_eq!(record["process"], "curl", "{record}");
 }
+
+#[test]
+fn a_closed_connection_is_reported_by_the_kernels_account() {
+    let folder = tempfile::tempdir().unwrap();
+    // The packets of the download are not watched.
+    let Some((lines, message)) = watched(folder.path(), "--jsonl --closed --for 6s port 1", CURL) else { return };
+    let of_curl = |line: &&Value| line["type"] == "closed" && line["remote"]["port"] == 8080;
+    let closed = lines.iter().find(of_curl).unwrap_or_else(|| panic!("{message}\n{lines:?}"));
+    let account = &closed["account"];
+    assert!(account["received_bytes"].as_u64() > Some(600_000), "{closed}");
+    assert!(account["sent_bytes"].as_u64() > Some(50) && account["min_rtt_ms"].as_f64() >= Some(39.0), "{closed}");
+    let sums = &lines.last().unwrap()["closed"];
+    assert!(sums["connections"].as_u64() >= Some(1) && sums["missed"] == 0, "{sums}");
+}
