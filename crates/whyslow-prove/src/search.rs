@@ -117,8 +117,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The next size to try. A window of a few segments moves in steps, so between two sizes it is on
-    /// the line between them; beyond them it is proportional.
+    /// The next size to try. A window of a few segments moves in steps, so between two sizes it is
+    /// on the line between them; beyond them it is proportional.
     fn next(&mut self, size: f64, passed: f64) -> f64 {
         let passed = passed.clamp(0.1, 10.0);
         let tried = Some((size, passed));

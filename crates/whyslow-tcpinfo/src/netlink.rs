@@ -15,8 +15,8 @@ const BUFFER: usize = 64 * 1024;
 /// The kernel answers at once: what takes longer never comes.
 const PATIENCE_S: i64 = 2;
 
-/// Messages of groups that wait to be read, bytes: some thousand of 400 bytes, which the kernel counts
-/// as 1 KiB each. It grants up to `net.core.rmem_max`.
+/// Messages of groups that wait to be read, bytes: some thousand of 400 bytes, which the kernel
+/// counts as 1 KiB each. It grants up to `net.core.rmem_max`.
 const WAITING: usize = 4 << 20;
 
 /// Maximum number of readings of a list that changes.

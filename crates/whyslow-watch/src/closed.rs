@@ -1,5 +1,5 @@
-//! [`ClosedConnection`]: a connection of this machine that has closed, with the kernel's account of it.
-//! The kernel counts all of its segments, whether their packets are watched or not.
+//! [`ClosedConnection`]: a connection of this machine that has closed, with the kernel's account of
+//! it. The kernel counts all of its segments, whether their packets are watched or not.
 
 use super::holder::Holder;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Replaces [`owners`](super::owners) and the feed of closed connections on systems where packets of this machine are not available:
-//! only Linux reports which program holds a connection.
+//! Replaces [`owners`](super::owners) and the feed of closed connections on systems where packets
+//! of this machine are not available: only Linux reports which program holds a connection.
 
 use super::closed::ClosedConnection;
 use super::record::Record;

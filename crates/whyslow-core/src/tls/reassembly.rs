@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Maximum number of buffered bytes behind a hole of a direction: as many as may be in flight. Source:
-/// the window of Linux's largest default buffer, about 0.6 of 6 MiB (tcp(7), `tcp_rmem`).
+/// Maximum number of buffered bytes behind a hole of a direction: as many as may be in flight.
+/// Source: the window of Linux's largest default buffer, about 0.6 of 6 MiB (tcp(7), `tcp_rmem`).
 pub(super) const MAX_HELD: usize = 4 << 20;
 /// Maximum number of bytes of records whose keys are not known yet.
 const MAX_UNREAD: usize = 256 << 10;

@@ -1,5 +1,5 @@
-//! Connections as they close, with the kernel's account of each (sock_diag(7)). It needs no rights, no
-//! packets, and costs nothing until a connection closes.
+//! Connections as they close, with the kernel's account of each (sock_diag(7)). It needs no rights
+//! and no packets, and costs nothing until a connection closes.
 
 use crate::host::sockets::of_message;
 use crate::tcp_info::TcpInfo;
