@@ -13,8 +13,7 @@
 //! - [`keys`] holds the secrets. Only [`keys::SecretSource`] touches the outside.
 //! - The meaning of each byte, and the attacks it protects against: `docs/gateway/format.md`.
 //! - [`store`] is the interface to the other provider's storage, [`pool`] keeps the connections to
-//! it
-//!   warm and records the limits of each transfer. Neither interprets the bytes.
+//!   it warm and records the limits of each transfer. Neither interprets the bytes.
 //! - [`sealed`] combines them: objects by their plaintext, in a store that sees only ciphertext.
 //!   [`memory`] bounds the bytes that all its requests hold.
 //! - [`front`] is what clients see: S3 over HTTP in front of [`sealed`].

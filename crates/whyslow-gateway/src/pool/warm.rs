@@ -3,8 +3,8 @@
 //! - A kept connection gets a small request before the server's idle limit, and one burst after it
 //!   was opened, for as long as its window is too small for an upload. If windows decay in idle
 //!   time, no burst is made before it is needed.
-//! The server may close connections beyond those that are kept, which shows its idle limit. The
-//! same holds for the first one until the limit is known.
+//! - The server may close connections beyond those that are kept, which shows its idle limit. The
+//!   same holds for the first one until the limit is known.
 
 use super::answer::{Answer, Purpose};
 use super::body::Body;

@@ -167,12 +167,7 @@ impl Phrase {
             ),
             Self::NoPacket => "There is no TCP connection to explain: the capture is empty.".to_owned(),
             Self::CaptureTcp => CAPTURE_TCP.to_owned(),
-            Self::NoTcp { packets: 1 } => {
-                "There is no TCP connection to explain: the only packet is not TCP.".to_owned()
-            }
-            Self::NoTcp { packets } => {
-                format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
-            }
+            Self::NoTcp { packets } => no_tcp(*packets),
             Self::MostlyUnread { unread, of } => format!(
                 "The text does not show whether anything was slow: {} of {} could not be read.",
                 units::thousands(*unread),
@@ -258,6 +253,15 @@ impl Phrase {
             Self::Costliest { cause } => format!("代价最大的原因是 {cause}。"),
         }
     }
+}
+
+/// A capture without TCP, in English.
+fn no_tcp(packets: u64) -> String {
+    let which = match packets {
+        1 => "the only packet is not TCP".to_owned(),
+        several => format!("none of {} is TCP", units::count(several, "packet")),
+    };
+    format!("There is no TCP connection to explain: {which}.")
 }
 
 fn healthy(name: &str, took: Nanos, idle: Nanos) -> String {
