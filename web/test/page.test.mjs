@@ -15,13 +15,9 @@ const { open, newContext } = browserOfFile();
 
 async function served(t, files, hash = "", options = {}) {
   const server = await view(...files);
-  try {
-    const page = await open(t, server.url + hash, options);
-    return { page, server };
-  } finally {
-    // After the page, which asks it to the end.
-    cleanUp(t, () => server.end());
-  }
+  // Cleanups run in reverse: it ends after the page, which sends it requests until then.
+  cleanUp(t, () => server.end());
+  return { page: await open(t, server.url + hash, options), server };
 }
 
 const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');

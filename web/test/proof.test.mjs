@@ -111,8 +111,8 @@ for (const colorScheme of ["light", "dark"]) {
 
 test("a served page has the proof as well, and its reports", async (t) => {
   const server = await view(CAPTURE, "--proof", RECORDED);
-  const page = await open(t, server.url);
   cleanUp(t, () => server.end());
+  const page = await open(t, server.url);
   await page.waitForSelector(".proof .curve.fixed");
   const [saved] = await Promise.all([page.waitForEvent("download"), page.click("text=Save report")]);
   const file = join(folder, "saved-proof.html");
@@ -128,8 +128,8 @@ test("the proof of another capture is refused", async (t) => {
   const target = join(folder, "other.html");
   assert.throws(() => run("report", other, "--proof", RECORDED, "-o", target), /the proof is of another capture/);
   const server = await view(other, "--proof", RECORDED);
-  const page = await open(t, server.url);
   cleanUp(t, () => server.end());
+  const page = await open(t, server.url);
   await page.waitForSelector(".notice");
   assert.match(await page.textContent(".notice"), /The proof is not shown\. the proof is of another capture/);
   assert.equal(await page.locator(".proof").count(), 0);
