@@ -398,7 +398,7 @@ impl QuicConnection {
 
     /// Adds frames of the client's hello, which takes two packets with a post-quantum key share; a
     /// server may acknowledge the first one before it has the second. Returns whether they repeat
-    /// known data; `None` if they contain none of it.
+    /// known data; `None` without such frames.
     fn read_hello(&mut self, frames: &[u8]) -> Option<bool> {
         let repeated = self.hello.take(frames);
         if let Some(hello) = self.hello.hello() {
